@@ -1,0 +1,54 @@
+// swift-tools-version: 6.2
+// The targets of stallwatch and the only arrows allowed between them; Docs/Architecture.md says what each is for.
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .treatAllWarnings(as: .error),
+  .strictMemorySafety(),
+]
+
+let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
+
+func swiftTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, exclude: exclude,
+    swiftSettings: settings)
+}
+
+let package = Package(
+  name: "stallwatch",
+  products: [.executable(name: "stallwatch", targets: ["stallwatch"])],
+  targets: [
+    .target(name: "CLinux", cSettings: cSettings),
+    .systemLibrary(name: "CLibunwind"),
+    .systemLibrary(name: "CElfutils"),
+    .systemLibrary(name: "CDemangle"),
+
+    swiftTarget("Linux", ["CLinux"]),
+    swiftTarget("StallCore", []),
+    swiftTarget("Observation", ["StallCore", "Linux"]),
+    swiftTarget("Stacks", ["StallCore", "Linux", "CLibunwind"]),
+    swiftTarget("Symbols", ["StallCore", "Linux", "CElfutils", "CDemangle"]),
+    swiftTarget("Diagnosis", ["StallCore", "Linux"]),
+    swiftTarget("Reports", ["StallCore"]),
+    .executableTarget(
+      name: "stallwatch",
+      dependencies: [
+        "StallCore", "Linux", "Observation", "Stacks", "Symbols", "Diagnosis", "Reports",
+      ],
+      swiftSettings: settings),
+
+    tests(of: "Linux", []),
+    tests(of: "StallCore", []),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,69 @@
+// System calls and constants that Swift cannot import: variadic functions, _GNU_SOURCE, raw calls, macros.
+//
+// Every function returns what the system call returns and leaves the reason in errno.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+int clinux_open(const char *path, int flags);
+int clinux_duplicate(int descriptor);
+int clinux_pidfd_open(pid_t pid);
+int clinux_timerfd_create(void);
+int clinux_timerfd_set(int descriptor, int64_t absolute_monotonic_nanoseconds);
+int clinux_memfd_create(const char *name);
+int clinux_memfd_seal(int descriptor);
+int clinux_close_range(unsigned first, unsigned last);
+
+// Blocks the signals of the set in this thread and returns a descriptor that reads them.
+int clinux_signalfd(const int *signals, int count);
+// One pending signal, or a count of 0 with `signal` 0 if there is none.
+struct clinux_signal_info {
+  int signal;
+  int code;
+  pid_t sender;
+};
+ssize_t clinux_read_signal(int descriptor, struct clinux_signal_info *info);
+
+int clinux_set_parent_death_signal(int signal);
+int clinux_set_not_dumpable(void);
+pid_t clinux_gettid(void);
+int clinux_processor_of_caller(void);
+int clinux_pin_to_processor(int processor);
+// Whether the calling thread may use the processor now.
+bool clinux_save_affinity(void *buffer, size_t size);
+bool clinux_restore_affinity(const void *buffer, size_t size);
+
+// Copies up to `length` bytes from the other process; a short count where its memory ends.
+ssize_t clinux_process_vm_read(pid_t pid, uint64_t address, void *buffer, size_t length);
+
+// ptrace: only what reading needs. `clinux_ptrace_set_result` is the one that writes.
+int clinux_ptrace_seize(pid_t tid);
+int clinux_ptrace_interrupt(pid_t tid);
+int clinux_ptrace_detach(pid_t tid, int signal);
+// Registers as `struct user_regs_struct` (27 words on x86-64); returns the number of bytes the kernel filled in.
+ssize_t clinux_ptrace_registers(pid_t tid, uint64_t *words, size_t capacity_bytes);
+int clinux_ptrace_write_rax(pid_t tid, uint64_t value);
+
+// wait4 with __WALL: status in `status`.
+pid_t clinux_wait(pid_t pid, int *status, bool block);
+
+struct clinux_wait_status {
+  bool exited;
+  int exit_status;
+  bool signaled;
+  int term_signal;
+  bool stopped;
+  int stop_signal;
+  int ptrace_event;
+};
+struct clinux_wait_status clinux_decode_status(int status);
+
+// One message over a SOCK_SEQPACKET socket, with at most one descriptor beside it (-1: none).
+ssize_t clinux_send_message(int socket, const void *bytes, size_t length, int descriptor);
+ssize_t clinux_receive_message(int socket, void *bytes, size_t capacity, int *descriptor);
+
+#endif

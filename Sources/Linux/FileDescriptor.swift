@@ -1,0 +1,76 @@
+// An open file, closed when its value goes away.
+
+internal import CLinux
+internal import Glibc
+
+/// Owns a descriptor. Closing never traps: what close(2) answers is of no use to anyone who only reads.
+package struct FileDescriptor: ~Copyable, Sendable {
+  package let rawValue: Int32
+
+  package init(owning rawValue: Int32) { self.rawValue = rawValue }
+
+  deinit { _ = close(rawValue) }
+
+  /// Opens for reading, close-on-exec. Further `flags` as in open(2).
+  package static func open(_ path: String, flags: Int32 = 0) throws(Errno) -> FileDescriptor {
+    FileDescriptor(owning: try systemCall { unsafe path.withCString { unsafe clinux_open($0, O_RDONLY | flags) } })
+  }
+
+  /// Creates or empties a file for writing, close-on-exec.
+  package static func create(_ path: String) throws(Errno) -> FileDescriptor {
+    let flags = O_WRONLY | O_CREAT | O_TRUNC
+    return FileDescriptor(owning: try systemCall { unsafe path.withCString { unsafe clinux_open($0, flags) } })
+  }
+
+  /// A second descriptor for the same open file, close-on-exec.
+  package static func duplicate(_ descriptor: Int32) throws(Errno) -> FileDescriptor {
+    FileDescriptor(owning: try systemCall { clinux_duplicate(descriptor) })
+  }
+
+  /// Gives up ownership.
+  package consuming func release() -> Int32 {
+    let raw = rawValue
+    discard self
+    return raw
+  }
+
+  /// Reads at an offset; 0 at the end of the file.
+  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Int {
+    try systemCall { unsafe pread(rawValue, buffer.baseAddress, buffer.count, Int(offset)) }
+  }
+
+  /// Reads a pseudo file from its start, at most `limit` bytes: `/proc` files grow while they are read, and a hostile
+  /// process can make some of them as large as it likes.
+  package func readAll(limit: Int) throws(Errno) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: min(limit, 65_536))
+    while bytes.count < limit {
+      let offset = bytes.count
+      let room = min(chunk.count, limit - bytes.count)
+      let count = try systemCall { () -> Int in
+        unsafe chunk.withUnsafeMutableBytes { unsafe pread(rawValue, $0.baseAddress, room, offset) }
+      }
+      if count == 0 { break }
+      bytes.append(contentsOf: chunk[..<count])
+    }
+    return bytes
+  }
+
+  /// Writes all bytes; a short write is continued.
+  package func write(_ bytes: [UInt8]) throws(Errno) {
+    try writeAll(bytes, to: rawValue)
+  }
+}
+
+/// Writes all bytes to a descriptor that somebody else owns.
+package func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(Errno) {
+  var done = 0
+  while done < bytes.count {
+    let start = done
+    done += try systemCall { () -> Int in
+      unsafe bytes.withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress! + start, bytes.count - start)
+      }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// What the judgement says of one stall at one moment: the value that reports are made of.
+
+/// How long something took: the best estimate and the bounds between which the truth lies.
+package struct DurationEstimate: Sendable, Equatable {
+  package var likely: Duration
+  package var atLeast: Duration
+  /// Nil when the start was never seen (it began before the watch did).
+  package var atMost: Duration?
+
+  package init(likely: Duration, atLeast: Duration, atMost: Duration?) {
+    self.likely = likely
+    self.atLeast = atLeast
+    self.atMost = atMost
+  }
+}
+
+/// Where the time of a spell went. The parts add up to the spell's likely duration.
+package struct TimeBreakdown: Sendable, Equatable {
+  package var onCPU: Duration = .zero
+  package var runnable: Duration = .zero
+  package var blocked: Duration = .zero
+  /// Stopped by a signal, traced or frozen: the clock of the stall stands still meanwhile.
+  package var stopped: Duration = .zero
+  /// Between two looks so far apart that nothing is known.
+  package var blind: Duration = .zero
+
+  package init() {}
+}
+
+/// In one word, what the thread mostly did. The raw value is the word used in records.
+package enum StallClass: String, Sendable, Codable {
+  case blocked, cpu, starved, mixed
+}
+
+/// How it is known that the loop did not come round during the spell. The raw value is the word used in records.
+package enum PassProof: String, Sendable, Codable {
+  /// One single block outside the loop's own wait lasted the threshold: the thread was not scheduled in once.
+  case didNotMove = "did-not-move"
+  /// The thread never gave up the CPU of its own accord, so it cannot have parked; it may have passed.
+  case neverSlept = "never-slept"
+  /// Every time the thread slept it was seen outside the loop's wait, so it cannot have parked; it may have passed.
+  case neverParked = "never-parked"
+  /// The thread slept between looks that did not see where.
+  case none
+}
+
+package enum StallState: Sendable, Equatable {
+  case ongoing
+  case ended
+  case interrupted(Interruption)
+}
+
+/// Why an episode was cut off.
+package enum Interruption: String, Sendable, Codable {
+  case targetExited = "target-exited"
+  case targetReplaced = "target-replaced"
+  case targetStopped = "target-stopped"
+  case watchEnded = "watch-ended"
+}
+
+/// One statement about one episode.
+package struct Stall: Sendable, Equatable {
+  /// Counts from 1 within a watch; the same for every statement about an episode.
+  package var id: Int
+  package var state: StallState
+  package var threshold: Duration
+  /// Likely start.
+  package var startedAt: Instant
+  package var duration: DurationEstimate
+  package var proof: PassProof
+  package var breakdown: TimeBreakdown
+
+  package init(
+    id: Int, state: StallState, threshold: Duration, startedAt: Instant, duration: DurationEstimate,
+    proof: PassProof, breakdown: TimeBreakdown
+  ) {
+    self.id = id
+    self.state = state
+    self.threshold = threshold
+    self.startedAt = startedAt
+    self.duration = duration
+    self.proof = proof
+    self.breakdown = breakdown
+  }
+
+  /// Only a single long block proves that the loop did not pass; see `PassProof`.
+  package var isVerified: Bool { proof == .didNotMove }
+
+  /// What took at least two thirds of the time that was seen.
+  package var stallClass: StallClass {
+    let seen = breakdown.onCPU + breakdown.runnable + breakdown.blocked
+    func dominates(_ part: Duration) -> Bool { part * 3 >= seen * 2 }
+    if dominates(breakdown.blocked) { return .blocked }
+    if dominates(breakdown.onCPU) { return .cpu }
+    if dominates(breakdown.runnable) { return .starved }
+    return .mixed
+  }
+}
