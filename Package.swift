@@ -47,7 +47,11 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    tests(of: "Linux", []),
+    .target(
+      name: "TestSupport", dependencies: ["Linux"], path: "Tests/TestSupport", swiftSettings: settings),
+    .executableTarget(name: "TestTarget", path: "Tests/TestTarget", cSettings: cSettings),
+
+    tests(of: "Linux", ["TestSupport"]),
     tests(of: "StallCore", []),
   ],
   swiftLanguageModes: [.v6]

@@ -5,8 +5,10 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -124,6 +126,66 @@ struct clinux_wait_status clinux_decode_status(int status) {
       .stop_signal = WIFSTOPPED(status) ? WSTOPSIG(status) : 0,
       .ptrace_event = WIFSTOPPED(status) ? status >> 16 : 0,
   };
+}
+
+// The file actions that give the child its descriptors; 0 or an errno.
+static int arrange_descriptors(posix_spawn_file_actions_t *actions, int *sources, int count) {
+  int error = 0;
+  for (int i = 0; i < count && !error; i++)
+    error = sources[i] < 0 ? posix_spawn_file_actions_addopen(actions, i, "/dev/null", O_RDWR, 0)
+                           : posix_spawn_file_actions_adddup2(actions, sources[i], i);
+  return error ? error : posix_spawn_file_actions_addclosefrom_np(actions, count);
+}
+
+static int set_attributes(posix_spawnattr_t *attributes, bool own_group) {
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(attributes, &none);
+  posix_spawnattr_setsigdefault(attributes, &all);
+  posix_spawnattr_setpgroup(attributes, 0);
+  short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (own_group ? POSIX_SPAWN_SETPGROUP : 0);
+  return posix_spawnattr_setflags(attributes, flags);
+}
+
+enum { most_descriptors = 8 };
+
+pid_t clinux_spawn(const char *path, char *const *arguments, const int *descriptors, int count, bool own_group) {
+  pid_t child = -1;
+  int sources[most_descriptors], error = count > most_descriptors ? EINVAL : 0;
+  for (int i = 0; i < count && !error; i++) {
+    // Copies above `count`, so that no dup2 overwrites a descriptor that a later one still needs.
+    sources[i] = descriptors[i] < 0 ? -1 : fcntl(descriptors[i], F_DUPFD_CLOEXEC, count);
+    if (descriptors[i] >= 0 && sources[i] < 0) {
+      error = errno;
+      count = i;
+    }
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  if (!error) error = arrange_descriptors(&actions, sources, count);
+  if (!error) error = set_attributes(&attributes, own_group);
+  if (!error) error = posix_spawn(&child, path, &actions, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  for (int i = 0; i < count && count <= most_descriptors; i++)
+    if (sources[i] >= 0) close(sources[i]);
+  errno = error;
+  return error ? -1 : child;
+}
+
+int clinux_pipe(int descriptors[2]) { return pipe2(descriptors, O_CLOEXEC); }
+
+int clinux_socketpair(int descriptors[2]) {
+  return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, descriptors);
+}
+
+int clinux_wait_readable(int descriptor, int64_t nanoseconds) {
+  struct pollfd entry = {.fd = descriptor, .events = POLLIN};
+  struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+  return ppoll(&entry, 1, nanoseconds < 0 ? NULL : &time, NULL);
 }
 
 ssize_t clinux_send_message(int socket, const void *bytes, size_t length, int descriptor) {

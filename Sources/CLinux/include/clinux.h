@@ -48,6 +48,14 @@ int clinux_ptrace_detach(pid_t tid, int signal);
 ssize_t clinux_ptrace_registers(pid_t tid, uint64_t *words, size_t capacity_bytes);
 int clinux_ptrace_write_rax(pid_t tid, uint64_t value);
 
+// Starts a program with our environment, no signal blocked or handled, and exactly these descriptors: `descriptors[i]`
+// becomes i, where it is -1 that is /dev/null. In its own process group if asked, out of the terminal's reach.
+pid_t clinux_spawn(const char *path, char *const *arguments, const int *descriptors, int count, bool own_group);
+int clinux_pipe(int descriptors[2]);
+int clinux_socketpair(int descriptors[2]);
+// poll(2) for reading on one descriptor; a negative time waits without end.
+int clinux_wait_readable(int descriptor, int64_t nanoseconds);
+
 // wait4 with __WALL: status in `status`.
 pid_t clinux_wait(pid_t pid, int *status, bool block);
 

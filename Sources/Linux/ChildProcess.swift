@@ -1,0 +1,81 @@
+// A process that we started and that ends with its value.
+
+internal import CLinux
+internal import Glibc
+
+/// How a child ended.
+package enum ExitStatus: Hashable, Sendable {
+  case exited(Int32)
+  case signaled(Int32)
+}
+
+/// Owns a child process: killed and reaped when its value goes away, so that none outlives its purpose.
+package struct ChildProcess: ~Copyable, Sendable {
+  package let processID: Int32
+  private var ending: ExitStatus?
+
+  /// Starts `path` with our environment. The child has exactly the given descriptors, numbered from 0 (−1 stands for
+  /// /dev/null), no blocked signals and no handlers; with `ownGroup` the terminal's signals do not reach it.
+  package init(
+    path: String, arguments: [String], descriptors: [Int32], ownGroup: Bool
+  ) throws(Errno) {
+    var vector: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+    defer { unsafe vector.forEach { unsafe free($0) } }
+    processID = try systemCall {
+      unsafe vector.withUnsafeMutableBufferPointer { vector in
+        unsafe clinux_spawn(path, vector.baseAddress, descriptors, Int32(descriptors.count), ownGroup)
+      }
+    }
+  }
+
+  deinit {
+    if ending == nil {
+      _ = Glibc.kill(processID, SIGKILL)
+      var status: Int32 = 0
+      _ = try? systemCall { unsafe clinux_wait(processID, &status, true) }
+    }
+  }
+
+  /// Gives up ownership: the child lives on.
+  package consuming func release() -> Int32 {
+    let processID = self.processID
+    discard self
+    return processID
+  }
+
+  /// Sends a signal, unless the child was already reaped and its number may belong to somebody else.
+  package borrowing func signal(_ number: Int32) {
+    if ending == nil { _ = Glibc.kill(processID, number) }
+  }
+
+  /// How the child ended; nil while it runs and `block` is false.
+  package mutating func wait(block: Bool) throws(Errno) -> ExitStatus? {
+    if let ending { return ending }
+    var status: Int32 = 0
+    let child = processID
+    guard try systemCall({ unsafe clinux_wait(child, &status, block) }) == child else { return nil }
+    let decoded = clinux_decode_status(status)
+    ending = decoded.signaled ? .signaled(decoded.term_signal) : .exited(decoded.exit_status)
+    return ending
+  }
+}
+
+/// Both ends of a pipe, close-on-exec.
+package struct Pipe: ~Copyable, Sendable {
+  package let readEnd: FileDescriptor
+  package let writeEnd: FileDescriptor
+
+  package init() throws(Errno) {
+    var ends: (Int32, Int32) = (-1, -1)
+    _ = try systemCall {
+      unsafe withUnsafeMutablePointer(to: &ends) {
+        unsafe $0.withMemoryRebound(to: Int32.self, capacity: 2) { unsafe clinux_pipe($0) }
+      }
+    }
+    readEnd = FileDescriptor(owning: ends.0)
+    writeEnd = FileDescriptor(owning: ends.1)
+  }
+
+  /// Keeps the read end; the write end is closed.
+  package consuming func takeReadEnd() -> FileDescriptor { readEnd }
+}
