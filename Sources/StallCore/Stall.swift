@@ -14,7 +14,7 @@ package struct DurationEstimate: Sendable, Equatable {
   }
 }
 
-/// Where the time of a spell went. The parts add up to the spell's likely duration.
+/// Where the time of a spell went. The parts but `stopped` add up to the spell's likely duration.
 package struct TimeBreakdown: Sendable, Equatable {
   package var onCPU: Duration = .zero
   package var runnable: Duration = .zero

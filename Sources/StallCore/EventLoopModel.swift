@@ -1,0 +1,128 @@
+// Infers from outside which wait a thread's event loop parks in, and says of each look whether the loop is parked.
+
+/// What a look says about the loop.
+package enum LoopPosition: Sendable, Equatable {
+  /// Blocked in a wait on the loop's own multiplexer.
+  case parked
+  /// Anything else: running, runnable, or blocked elsewhere.
+  case working
+  /// Stopped, traced: the time does not count.
+  case paused
+  /// It is not known (yet) what the loop parks in.
+  case undecided
+}
+
+/// Learns the home of one thread: the multiplexer to which it comes back, preferring real multiplexers to sleeps and
+/// locks, and shallower stacks to deeper ones.
+package struct EventLoopModel: Sendable {
+  private var candidates: [HomeCandidate] = []
+  private var homeIndex: Int?
+  private var lastTimesScheduled: UInt64?
+  /// The wait of the last look, if that look found one.
+  private var lastSite: Site?
+  /// The last call that was seen under its own number, and its site.
+  private var lastCall: BlockedCall?
+  private var siteOfLastCall: Site?
+
+  /// Enough for every loop and nested loop of one thread; the least used one makes place.
+  private static let capacity = 16
+  /// A deeper or lesser wait replaces a home that the thread does not come back to only after this long.
+  private static let abandonedAfter: Duration = .seconds(30)
+
+  package init() { candidates.reserveCapacity(Self.capacity) }
+
+  package var home: HomeCandidate? { homeIndex.map { candidates[$0] } }
+
+  /// Takes in one look. Does not allocate.
+  package mutating func observe(_ observation: ThreadObservation) -> LoopPosition {
+    if observation.state.isPaused { return .paused }
+    let isFirstLook = lastTimesScheduled == nil
+    let hasMoved = lastTimesScheduled != observation.timesScheduled
+    lastTimesScheduled = observation.timesScheduled
+    guard case .blocked(let call) = observation.activity else {
+      lastSite = nil
+      if observation.activity == .unknown, observation.isBlocked { return .undecided }
+      return isJudgeable ? .working : .undecided
+    }
+    guard let site = resolve(call, observation.descriptors, hasMoved: hasMoved) else {
+      lastSite = nil
+      return call.number == SystemCallNumber.restartSyscall || !isJudgeable ? .undecided : .working
+    }
+    let index = record(site, at: observation.at, isNewVisit: hasMoved || lastSite == nil, isFirst: isFirstLook)
+    lastSite = site
+    reconsiderHome(seen: index, at: observation.at)
+    guard isJudgeable else { return .undecided }
+    return homeIndex == index ? .parked : .working
+  }
+
+  private var isJudgeable: Bool { home?.isBelievable ?? false }
+
+  /// The site of a call. After a stop and continue the kernel shows `restart_syscall` with the arguments, stack pointer
+  /// and program counter of the call that it continues.
+  private mutating func resolve(_ call: BlockedCall, _ descriptors: DescriptorSet?, hasMoved: Bool) -> Site? {
+    if call.number == SystemCallNumber.restartSyscall {
+      return continues(call) ? siteOfLastCall : nil
+    }
+    if !hasMoved, let lastSite { return lastSite }
+    lastCall = call
+    siteOfLastCall = Site(call, descriptors: descriptors)
+    return siteOfLastCall
+  }
+
+  private func continues(_ call: BlockedCall) -> Bool {
+    guard let lastCall else { return false }
+    return lastCall.stackPointer == call.stackPointer && lastCall.programCounter == call.programCounter
+      && lastCall.arguments == call.arguments
+  }
+
+  private mutating func record(_ site: Site, at moment: Instant, isNewVisit: Bool, isFirst: Bool) -> Int {
+    if let index = candidates.firstIndex(where: { $0.matches(site) }) {
+      candidates[index].see(site, at: moment, isNewVisit: isNewVisit)
+      return index
+    }
+    let candidate = HomeCandidate(site, at: moment, wasFoundHere: isFirst)
+    guard candidates.count == Self.capacity else {
+      candidates.append(candidate)
+      return candidates.count - 1
+    }
+    let replaced = leastUsedIndex
+    candidates[replaced] = candidate
+    return replaced
+  }
+
+  private var leastUsedIndex: Int {
+    var least: Int?
+    for index in candidates.indices where index != homeIndex {
+      guard let other = least else { least = index; continue }
+      let (left, right) = (candidates[index], candidates[other])
+      if (left.visits, left.lastSeen.nanoseconds) < (right.visits, right.lastSeen.nanoseconds) { least = index }
+    }
+    return least ?? 0
+  }
+
+  private mutating func reconsiderHome(seen index: Int, at moment: Instant) {
+    guard let homeIndex else {
+      self.homeIndex = index
+      return
+    }
+    if index != homeIndex, shouldReplace(candidates[homeIndex], by: candidates[index], at: moment) {
+      self.homeIndex = index
+    }
+  }
+
+  /// Whether the thread's loop is `other` rather than `home`, now that it waits on `other`.
+  private func shouldReplace(_ home: HomeCandidate, by other: HomeCandidate, at moment: Instant) -> Bool {
+    if !home.isBelievable, other.rank >= home.rank || other.wasReturnedTo { return true }
+    let isAbandoned = moment - home.lastSeen > Self.abandonedAfter && other.visits >= 5
+    if other.rank > home.rank {
+      // A loop of `work(); sleep(1)` whose work polls: the sleep is further out and is what it comes back to.
+      let isInsideHome = home.wasReturnedTo && other.isDeeper(than: home)
+      return isAbandoned || other.isBelievable && !isInsideHome
+    }
+    if other.rank < home.rank { return isAbandoned }
+    if home.isDeeper(than: other) { return other.isBelievable }
+    if other.isDeeper(than: home) { return isAbandoned }
+    // Two multiplexers of one kind at the same depth: the one that the thread still comes back to.
+    return other.wasReturnedTo && other.lastSeen - home.lastSeen > .seconds(5) || !home.wasReturnedTo
+  }
+}

@@ -1,0 +1,65 @@
+// A multiplexer that a thread was seen to wait on, and the experience with it.
+
+package struct HomeCandidate: Sendable {
+  package private(set) var site: Site
+  /// For a poll set: the descriptors that were in every wait so far.
+  package private(set) var core: DescriptorSet?
+  /// Distinct waits: the thread moved in between.
+  package private(set) var visits = 1
+  package private(set) var firstSeen: Instant
+  package private(set) var lastSeen: Instant
+  /// The shallowest call seen; stacks grow downwards.
+  package private(set) var shallowestStackPointer: UInt64
+  /// The thread was found here by the very first look: where an idle program most likely is.
+  package let wasFoundHere: Bool
+
+  /// Calls whose stack pointers are closer than this are made from about the same depth: two calls below one function
+  /// differ by the frames of their wrappers.
+  package static let depthMargin: UInt64 = 512
+
+  package init(_ site: Site, at moment: Instant, wasFoundHere: Bool) {
+    self.site = site
+    core = site.descriptors
+    firstSeen = moment
+    lastSeen = moment
+    shallowestStackPointer = site.stackPointer
+    self.wasFoundHere = wasFoundHere
+  }
+
+  /// The same multiplexer. A poll set is the same if it holds any of the core: sets grow, shrink and move.
+  package func matches(_ other: Site) -> Bool {
+    guard site.multiplexer == other.multiplexer else { return false }
+    guard let core, let descriptors = other.descriptors else { return true }
+    return !core.intersection(descriptors).isEmpty
+  }
+
+  package mutating func see(_ newSite: Site, at moment: Instant, isNewVisit: Bool) {
+    if isNewVisit { visits += 1 }
+    lastSeen = moment
+    site = newSite
+    shallowestStackPointer = max(shallowestStackPointer, newSite.stackPointer)
+    if let known = core, let descriptors = newSite.descriptors {
+      let common = known.intersection(descriptors)
+      core = common.isEmpty ? descriptors : common
+    }
+  }
+
+  package var rank: Int { site.kind.rank }
+
+  /// The thread came back to it.
+  package var wasReturnedTo: Bool { visits >= 2 }
+
+  /// Enough is known to judge by it. A wait of a kind made for loops is believed at once, except a poll that will time
+  /// out: a name look-up or a database call on the way to the real loop looks like that.
+  package var isBelievable: Bool {
+    switch rank {
+    case 3...: wasReturnedTo || wasFoundHere || !site.hasTimeout
+    default: visits >= 3
+    }
+  }
+
+  package func isDeeper(than other: HomeCandidate) -> Bool {
+    shallowestStackPointer < other.shallowestStackPointer
+      && other.shallowestStackPointer - shallowestStackPointer > Self.depthMargin
+  }
+}

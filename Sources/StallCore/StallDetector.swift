@@ -1,0 +1,173 @@
+// Turns the looks at one thread into episodes: one table, state × event, that returns the action.
+
+/// What the caller has to do after a look. The detector itself touches nothing.
+package enum StallAction: Sendable, Equatable {
+  case none
+  /// Capture the thread now, then report the stall as ongoing.
+  case captureAndReport(Stall)
+  /// Report the end of the episode (or a stall that was over before it could be certain).
+  case report(Stall)
+}
+
+package struct StallDetector: Sendable {
+  /// Where an episode stands.
+  private enum State: Sendable {
+    /// Parked, or nothing is known yet.
+    case settled
+    case working(WorkingSpell)
+    /// `next`: the duration at which the episode is reported again.
+    case stalled(WorkingSpell, id: Int, next: Duration)
+  }
+
+  /// What one look, or the end of all looking, means for the episode.
+  private enum Event {
+    case parked(ThreadObservation)
+    case working(ThreadObservation)
+    case undecided(ThreadObservation)
+    case cutOff(Interruption, Instant)
+  }
+
+  package let threshold: Duration
+  package private(set) var loop = EventLoopModel()
+  package private(set) var statistics = LoopStatistics()
+  private var schedule: LookSchedule
+  private var state = State.settled
+  private var lastParked: ThreadObservation?
+  private var episodes = 0
+
+  package init(threshold: Duration, interval: Duration?) {
+    self.threshold = threshold
+    schedule = LookSchedule(threshold: threshold, interval: interval)
+  }
+
+  /// Takes in one look; `nextLook` is when the next one is due.
+  package mutating func observe(_ look: ThreadObservation) -> (action: StallAction, nextLook: Instant) {
+    let position = loop.observe(look)
+    statistics.count(position, at: look.at)
+    let action: StallAction =
+      switch position {
+      case .parked: handle(.parked(look))
+      case .working: handle(.working(look))
+      case .undecided, .paused: handle(.undecided(look))
+      }
+    if position == .parked { lastParked = look }
+    let next = schedule.next(after: look.at, isParked: position != .working, deadline: deadline)
+    return (action, next)
+  }
+
+  /// The target ended or was replaced, or the watch ends.
+  package mutating func interrupt(_ reason: Interruption, at moment: Instant) -> StallAction {
+    handle(.cutOff(reason, moment))
+  }
+
+  /// A new program runs in the same process: nothing learned is true of it.
+  package mutating func forget() {
+    loop = EventLoopModel()
+    lastParked = nil
+    state = .settled
+  }
+
+  package var isStalled: Bool {
+    if case .stalled = state { true } else { false }
+  }
+
+  private var deadline: Instant? {
+    switch state {
+    case .settled: nil
+    case .working(let spell): spell.reaches(threshold)
+    case .stalled(let spell, _, let next): spell.reaches(next)
+    }
+  }
+
+  private mutating func handle(_ event: Event) -> StallAction {
+    switch (state, event) {
+    case (.settled, .parked), (.settled, .undecided), (.settled, .cutOff):
+      return .none
+    case (.settled, .working(let look)):
+      return advance(WorkingSpell(first: look, after: lastParked))
+    case (.working(var spell), .working(let look)):
+      spell.extend(look, isElsewhere: true, blindAfter: blindGap)
+      return advance(spell)
+    case (.working(var spell), .undecided(let look)):
+      spell.extend(look, isElsewhere: false, blindAfter: blindGap)
+      state = .working(spell)
+      return .none
+    case (.working(let spell), .parked(let look)):
+      state = .settled
+      return finishUnreported(spell, spell.ended(by: look))
+    case (.working(let spell), .cutOff(let reason, _)):
+      state = .settled
+      guard spell.duration.atLeast >= threshold else { return .none }
+      return .report(statement(.interrupted(reason), spell, id: newEpisode()))
+    case (.stalled(var spell, let id, let next), .working(let look)):
+      spell.extend(look, isElsewhere: true, blindAfter: blindGap)
+      return goOn(spell, id: id, next: next)
+    case (.stalled(var spell, let id, let next), .undecided(let look)):
+      spell.extend(look, isElsewhere: false, blindAfter: blindGap)
+      state = .stalled(spell, id: id, next: next)
+      return .none
+    case (.stalled(let spell, let id, _), .parked(let look)):
+      state = .settled
+      let ended = spell.ended(by: look)
+      statistics.count(ended.duration.likely, isVerified: spell.proof(for: threshold) == .didNotMove)
+      return .report(statement(.ended, ended, proof: spell.proof(for: threshold), id: id))
+    case (.stalled(let spell, let id, _), .cutOff(let reason, _)):
+      state = .settled
+      statistics.count(spell.duration.likely, isVerified: spell.proof(for: threshold) == .didNotMove)
+      return .report(statement(.interrupted(reason), spell, id: id))
+    }
+  }
+
+  /// Below the threshold so far: has it been reached now? Only what is certain counts.
+  private mutating func advance(_ spell: WorkingSpell) -> StallAction {
+    guard spell.duration.atLeast >= threshold else {
+      state = .working(spell)
+      return .none
+    }
+    let id = newEpisode()
+    state = .stalled(spell, id: id, next: spell.duration.atLeast * 2)
+    return .captureAndReport(statement(.ongoing, spell, id: id))
+  }
+
+  private mutating func goOn(_ spell: WorkingSpell, id: Int, next: Duration) -> StallAction {
+    guard spell.duration.atLeast >= next else {
+      state = .stalled(spell, id: id, next: next)
+      return .none
+    }
+    state = .stalled(spell, id: id, next: spell.duration.atLeast * 2)
+    return .captureAndReport(statement(.ongoing, spell, id: id))
+  }
+
+  /// A spell that ended before a look could be certain of it: a stall after all, a doubtful one, or a near miss.
+  private mutating func finishUnreported(_ spell: WorkingSpell, _ ended: EndedSpell) -> StallAction {
+    if ended.duration.atLeast >= threshold {
+      let proof = spell.proof(for: threshold)
+      statistics.count(ended.duration.likely, isVerified: proof == .didNotMove)
+      return .report(statement(.ended, ended, proof: proof == .none ? .neverParked : proof, id: newEpisode()))
+    }
+    if ended.duration.atMost ?? .zero >= threshold {
+      statistics.countDoubtful()
+      return .report(statement(.ended, ended, proof: .none, id: newEpisode()))
+    }
+    statistics.countNearMiss(ended.duration.likely)
+    return .none
+  }
+
+  private var blindGap: Duration { schedule.calmInterval * 3 }
+
+  private mutating func newEpisode() -> Int {
+    episodes += 1
+    return episodes
+  }
+
+  private func statement(_ stallState: StallState, _ spell: WorkingSpell, id: Int) -> Stall {
+    let now = EndedSpell(startedAt: spell.likelyStart, duration: spell.duration, breakdown: spell.breakdown)
+    return statement(stallState, now, proof: spell.proof(for: threshold), id: id)
+  }
+
+  private func statement(_ stallState: StallState, _ spell: EndedSpell, proof: PassProof, id: Int) -> Stall {
+    Stall(
+      id: id, state: stallState, threshold: threshold, startedAt: spell.startedAt, duration: spell.duration,
+      proof: proof, breakdown: spell.breakdown)
+  }
+}

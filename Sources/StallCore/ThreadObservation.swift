@@ -1,0 +1,106 @@
+// What one look at one thread showed.
+
+/// The scheduler's state letter of a thread, as in proc_pid_stat(5).
+package enum ThreadState: UInt8, Sendable {
+  case running = 0x52  // R
+  case sleeping = 0x53  // S
+  case uninterruptible = 0x44  // D
+  case stopped = 0x54  // T
+  case traced = 0x74  // t
+  case zombie = 0x5A  // Z
+  case dead = 0x58  // X
+  case idle = 0x49  // I, kernel threads
+  case parked = 0x50  // P, kernel threads
+
+  /// Held by a signal, a debugger: no time of its own passes.
+  package var isPaused: Bool { self == .stopped || self == .traced }
+  package var hasEnded: Bool { self == .zombie || self == .dead }
+}
+
+/// The system call in which a thread is blocked.
+package struct BlockedCall: Hashable, Sendable {
+  package var number: Int
+  package var arguments: InlineArguments
+  package var stackPointer: UInt64
+  package var programCounter: UInt64
+
+  package init(number: Int, arguments: InlineArguments, stackPointer: UInt64, programCounter: UInt64) {
+    self.number = number
+    self.arguments = arguments
+    self.stackPointer = stackPointer
+    self.programCounter = programCounter
+  }
+}
+
+/// Six words without an allocation.
+package struct InlineArguments: Hashable, Sendable {
+  package var first, second, third, fourth, fifth, sixth: UInt64
+
+  package init(
+    _ first: UInt64 = 0, _ second: UInt64 = 0, _ third: UInt64 = 0, _ fourth: UInt64 = 0, _ fifth: UInt64 = 0,
+    _ sixth: UInt64 = 0
+  ) {
+    (self.first, self.second, self.third) = (first, second, third)
+    (self.fourth, self.fifth, self.sixth) = (fourth, fifth, sixth)
+  }
+}
+
+/// Where a thread is, as far as `/proc/PID/task/TID/syscall` tells.
+package enum Activity: Hashable, Sendable {
+  /// On a CPU, or waiting for one.
+  case running
+  case blocked(BlockedCall)
+  /// Blocked, but not in a system call: a page fault.
+  case blockedOutsideCall(stackPointer: UInt64, programCounter: UInt64)
+  case unknown
+}
+
+package struct ThreadObservation: Sendable {
+  package var at: Instant
+  package var state: ThreadState
+  package var activity: Activity
+  /// Time on a CPU since the thread began; while it runs, up to one scheduler tick old.
+  package var cpuTime: Duration
+  /// Time spent runnable but not running.
+  package var runQueueDelay: Duration
+  /// How often it was put on a CPU: unchanged while off the CPU means that it did not move.
+  package var timesScheduled: UInt64
+  /// How often it gave up the CPU of its own accord; the present block is counted.
+  package var voluntarySwitches: UInt64
+  /// When the present block began, where that is known; never earlier than the truth, at most
+  /// `blockedSinceTolerance` later.
+  package var blockedSince: Instant?
+  /// The descriptors that a `poll` or `select` waits on, where they could be read.
+  package var descriptors: DescriptorSet?
+
+  package static let blockedSinceTolerance: Duration = .milliseconds(2)
+
+  package init(
+    at: Instant, state: ThreadState, activity: Activity, cpuTime: Duration, runQueueDelay: Duration,
+    timesScheduled: UInt64, voluntarySwitches: UInt64, blockedSince: Instant? = nil,
+    descriptors: DescriptorSet? = nil
+  ) {
+    self.at = at
+    self.state = state
+    self.activity = activity
+    self.cpuTime = cpuTime
+    self.runQueueDelay = runQueueDelay
+    self.timesScheduled = timesScheduled
+    self.voluntarySwitches = voluntarySwitches
+    self.blockedSince = blockedSince
+    self.descriptors = descriptors
+  }
+
+  package var isBlocked: Bool {
+    switch activity {
+    case .running: false
+    case .blocked, .blockedOutsideCall: true
+    case .unknown: state == .sleeping || state == .uninterruptible
+    }
+  }
+
+  /// Off the CPU at the earlier look and not scheduled in since: proof that nothing happened between the two.
+  package func hasNotMoved(since earlier: ThreadObservation) -> Bool {
+    earlier.isBlocked && isBlocked && earlier.timesScheduled == timesScheduled
+  }
+}
