@@ -40,10 +40,12 @@ let package = Package(
     swiftTarget("Symbols", ["StallCore", "Linux", "CElfutils", "CDemangle"]),
     swiftTarget("Diagnosis", ["StallCore", "Linux"]),
     swiftTarget("Reports", ["StallCore"]),
+    swiftTarget("CommandLineOptions", ["StallCore"]),
     .executableTarget(
       name: "stallwatch",
       dependencies: [
         "StallCore", "Linux", "Observation", "Stacks", "Symbols", "Diagnosis", "Reports",
+        "CommandLineOptions",
       ],
       swiftSettings: settings),
 
@@ -53,6 +55,7 @@ let package = Package(
 
     tests(of: "Linux", ["TestSupport"]),
     tests(of: "StallCore", []),
+    tests(of: "CommandLineOptions", ["StallCore"], exclude: ["Refusals.txt"]),
   ],
   swiftLanguageModes: [.v6]
 )

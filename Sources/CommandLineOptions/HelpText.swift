@@ -1,0 +1,76 @@
+// The help, made from the option table.
+
+extension Command {
+  package var synopsis: String {
+    switch self {
+    case .watch: "stallwatch --pid PID [options]"
+    case .run: "stallwatch run [options] -- COMMAND [ARG…]"
+    case .dump: "stallwatch dump --pid PID [options]"
+    }
+  }
+
+  package var summary: String {
+    switch self {
+    case .watch: "watch a running program"
+    case .run: "start a program and watch it"
+    case .dump: "every thread's stack, now"
+    }
+  }
+
+  /// What the exit status means.
+  fileprivate var exitStatuses: String {
+    switch self {
+    case .watch:
+      "0 the process ended or the watch was asked to end, 1 internal failure, 2 wrong usage,\n"
+        + "3 no such process, 4 not permitted, 10 stalls were seen (--fail-on-stall)"
+    case .run:
+      "the command's own; 125 stallwatch failed or was used wrongly, 126 cannot be executed,\n"
+        + "127 not found, 10 stalls were seen and the command's own was 0 (--fail-on-stall)"
+    case .dump:
+      "0 done, 1 internal failure, 2 wrong usage, 3 no such process, 4 not permitted,\n"
+        + "5 a live thread had no stack at all"
+    }
+  }
+}
+
+/// The help of one command, or of the whole program, with a trailing newline.
+package func helpText(for command: Command?) -> String {
+  let shown = command ?? .watch
+  var lines: [String] = []
+  if command == nil {
+    lines.append("stallwatch says when a program's main thread stalls, for how long, where and why.")
+    lines.append("")
+    let width = Command.allCases.map(\.synopsis.count).max() ?? 0
+    lines += Command.allCases.map { padded($0.synopsis, to: width + 2) + $0.summary }
+  } else {
+    lines.append("\(shown.synopsis)   \(shown.summary)")
+  }
+  lines += ["", command == nil ? "Options of watch:" : "Options:"]
+  let rows = optionTable.filter { $0.commands.contains(shown) }
+  let width = rows.map(\.usage.count).max() ?? 0
+  lines += rows.map { padded("  " + $0.usage, to: width + 4) + $0.explanation }
+  lines += ["", "A duration needs a unit: 500ms, 1.5s, 2m, 1m30s. Of a repeated option the last one counts."]
+  lines += ["Exit status: " + shown.exitStatuses]
+  if command == nil { lines += ["", "stallwatch run --help and stallwatch dump --help tell of the others."] }
+  return lines.joined(separator: "\n") + "\n"
+}
+
+extension OptionDefinition {
+  /// `-t, --threshold DUR`
+  fileprivate var usage: String {
+    let names = (short.map { "-\($0), " } ?? "    ") + "--\(long)"
+    guard case .value(let name, _, _) = effect else { return names }
+    return "\(names) \(name)"
+  }
+
+  fileprivate var explanation: String {
+    var text = help
+    if let alias { text += " (also --\(alias))" }
+    if case .value(_, let standard?, _) = effect { text += " [\(standard)]" }
+    return text
+  }
+}
+
+private func padded(_ text: String, to width: Int) -> String {
+  text + String(repeating: " ", count: max(0, width - text.count))
+}

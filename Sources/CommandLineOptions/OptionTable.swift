@@ -1,0 +1,58 @@
+// The options of stallwatch, each once.
+
+private let watching: [Command] = [.watch, .run]
+private let attaching: [Command] = [.watch, .dump]
+private let everywhere = Command.allCases
+
+package let optionTable: [OptionDefinition] = [
+  OptionDefinition(
+    "pid", short: "p", for: attaching,
+    .read("PID", into: \.target) { (text) throws(ValueProblem) in .process(try readProcessID(text)) },
+    "the process to look at; the bare number will do"),
+  OptionDefinition(
+    "threshold", short: "t", for: watching,
+    .read("DUR", default: "500ms", into: \.threshold, by: readThreshold),
+    "a stall is this long; at least 10ms"),
+  OptionDefinition(
+    "cpu-threshold", for: watching, .read("PCT", default: "70", into: \.cpuThreshold, by: readPercent),
+    "a thread is busy above this share of one core; 0: off"),
+  OptionDefinition(
+    "cpu-window", for: watching, .read("DUR", default: "3s", into: \.cpuWindow, by: readSeconds),
+    "… over this time"),
+  OptionDefinition(
+    "interval", for: watching, .read("DUR", into: \.interval, by: readInterval),
+    "distance of looks while alert; at most a third of the threshold"),
+  OptionDefinition(
+    "max-frames", for: everywhere, .read("N", default: "256", into: \.maxFrames, by: readFrameCount),
+    "the most frames of one stack"),
+  OptionDefinition(
+    "never-stop", for: everywhere, .set(\.neverStop, to: true),
+    "never hold a thread still to copy its stack"),
+  OptionDefinition(
+    "symbols", for: everywhere, .read("WHICH", default: "fast", into: \.symbols, by: readChoice),
+    "none, or fast: names from symbol tables"),
+  OptionDefinition(
+    "json", for: everywhere, .set(\.outputKind, to: .json),
+    "one JSON object a line instead of text"),
+  OptionDefinition(
+    "output", short: "o", for: everywhere, .read("FILE", into: \.output, by: readOutput),
+    "write reports here; - is standard output, fd:3 a descriptor"),
+  OptionDefinition(
+    "duration", short: "d", alias: "for", for: watching, .read("DUR", into: \.duration, by: readSeconds),
+    "stop watching after this time"),
+  OptionDefinition(
+    "count", for: watching, .read("N", into: \.count, by: readStallCount),
+    "stop watching after this many ended stalls"),
+  OptionDefinition(
+    "fail-on-stall", for: watching, .set(\.failOnStall, to: true),
+    "exit with 10 if verified stalls were seen"),
+  OptionDefinition(
+    "color", for: everywhere, .read("WHEN", default: "auto", into: \.color, by: readChoice),
+    "auto, always or never"),
+  OptionDefinition(
+    "quiet", short: "q", for: everywhere, .set(\.verbosity, to: .quiet), "reports only"),
+  OptionDefinition(
+    "verbose", short: "v", for: everywhere, .set(\.verbosity, to: .verbose), "all frames and evidence"),
+  OptionDefinition("version", short: "V", for: everywhere, .version, "print the version"),
+  OptionDefinition("help", short: "h", for: everywhere, .help, "print this"),
+]

@@ -1,0 +1,81 @@
+// What a command line asks for, as plain typed values.
+
+package import StallCore
+
+/// The things stallwatch does. The raw value is the word on the command line; `watch` may be left out.
+package enum Command: String, CaseIterable, Sendable {
+  case watch, run, dump
+}
+
+/// Who is watched.
+package enum Target: Sendable, Equatable {
+  /// A running process.
+  case process(Int32)
+  /// A program to start, with its arguments.
+  case program([ByteString])
+}
+
+package enum OutputKind: String, CaseIterable, Sendable {
+  case text, json
+}
+
+package enum OutputDestination: Sendable, Equatable {
+  /// Nothing was said: standard output, or standard error where standard output belongs to the child.
+  case automatic
+  case standardOutput
+  case descriptor(Int32)
+  case file(String)
+}
+
+package enum ColorChoice: String, CaseIterable, Sendable {
+  case auto, always, never
+}
+
+package enum Verbosity: Sendable {
+  /// Reports only.
+  case quiet
+  case normal
+  /// All frames and evidence.
+  case verbose
+}
+
+/// How much is looked up for an address.
+package enum SymbolDetail: String, CaseIterable, Sendable {
+  case none
+  /// Names from symbol tables.
+  case fast
+}
+
+/// Everything a command needs to know. The values here are the defaults.
+package struct Options: Sendable, Equatable {
+  package var command = Command.watch
+  package var target = Target.program([])
+  package var threshold = Duration.milliseconds(500)
+  /// Percent of one core; 0 turns it off.
+  package var cpuThreshold = 70.0
+  package var cpuWindow = Duration.seconds(3)
+  /// Distance of looks while alert; nil: derived from the threshold.
+  package var interval: Duration?
+  package var maxFrames = 256
+  package var neverStop = false
+  package var symbols = SymbolDetail.fast
+  package var outputKind = OutputKind.text
+  package var output = OutputDestination.automatic
+  /// How long to watch; nil: for ever.
+  package var duration: Duration?
+  /// How many ended stalls to watch; nil: any number.
+  package var count: Int?
+  package var failOnStall = false
+  package var color = ColorChoice.auto
+  package var verbosity = Verbosity.normal
+
+  package init() {}
+}
+
+/// What a command line means.
+package enum Invocation: Sendable, Equatable {
+  case perform(Options)
+  /// Nil: the help of the whole program.
+  case help(Command?)
+  case version
+}

@@ -1,0 +1,124 @@
+// Why a command line was refused, each with the text that says so and what to try.
+
+package import StallCore
+
+/// What is wrong with the value of an option.
+package enum ValueProblem: Error, Sendable, Equatable {
+  case noUnit(likely: String)
+  case notADuration
+  case durationNotPositive
+  case tooLong(most: String)
+  case tooShort(least: String)
+  case notAPercentage
+  case notACount(ClosedRange<Int>)
+  case notAChoice([String])
+  case notADescriptor
+  case emptyFileName
+  case notAProcessID
+  case processIDOutOfRange
+  case processIDWritten(as: String)
+
+  /// Continues "--option value".
+  fileprivate func text(_ option: String, _ value: String) -> String {
+    switch self {
+    case .noUnit(let unit): " has no unit; \(value)\(unit)?"
+    case .notADuration: " is not a duration; 500ms, 1.5s, 2m or 1m30s?"
+    case .durationNotPositive: " is not longer than nothing; \(option) 500ms?"
+    case .tooLong(let most): " is too long; at most \(most)"
+    case .tooShort(let least): " is too short; at least \(least)"
+    case .notAPercentage: " is not a share of one core; a number from 0 to 100, as in \(option) 70"
+    case .notACount(let range):
+      " is not a whole number from \(range.lowerBound) to \(range.upperBound); \(option) \(range.lowerBound)?"
+    case .notAChoice(let choices): " is not known; \(choices.joined(separator: ", "))?"
+    case .notADescriptor: " names no descriptor; \(option) fd:3?"
+    case .emptyFileName: " is an empty name; \(option) stalls.txt, or \(option) - for standard output?"
+    case .notAProcessID: " is not a process id\n  next: `pgrep NAME` prints the ids of a program"
+    case .processIDOutOfRange:
+      " can be no process id; they are whole numbers from 1 to 2147483647\n  next: `pgrep NAME` prints them"
+    case .processIDWritten(let number): " is not how a process id is written; \(number)?"
+    }
+  }
+}
+
+/// Why a command line was refused.
+package enum UsageError: Error, Sendable, Equatable {
+  /// `word`: the whole word, where the option is one letter of several.
+  case unknownOption(String, word: String? = nil, nearest: String?)
+  case optionOfOtherCommand(String, command: Command, belongsTo: [Command])
+  case missingValue(option: String, name: String, next: String?)
+  case unwantedValue(option: String)
+  case notText(option: String)
+  case value(option: String, value: String, ValueProblem)
+  case intervalTooLong(most: Duration)
+  case noProcess(Command)
+  case noProgram
+  case programInsteadOfProcess([ByteString])
+  case secondProcess(String)
+  case jsonIntoChildOutput
+
+  /// One or two lines without a trailing newline, each ending in what to try. Arguments are escaped.
+  package var text: String {
+    switch self {
+    case .unknownOption(let option, let word, let nearest):
+      "there is no option \(shown(option))" + (word.map { " (in \(shown($0)))" } ?? "")
+        + (nearest.map { "; \($0)?" } ?? "\n  next: stallwatch --help lists them")
+    case .optionOfOtherCommand(let option, let command, let owners):
+      "\(option) has no meaning for \(command.rawValue), only for "
+        + owners.map(\.rawValue).joined(separator: " and ")
+        + "\n  next: stallwatch \(command.rawValue) --help"
+    case .missingValue(let option, let name, nil): "\(option) needs a value; \(option) \(name)"
+    case .missingValue(let option, _, let next?):
+      "\(option) needs a value, and \(shown(next)) looks like an option; "
+        + "\(option)\(option.hasPrefix("--") ? "=" : "")\(shown(next)) if it is meant"
+    case .unwantedValue(let option): "\(option) takes no value; \(option) alone?"
+    case .notText(let option): "the value of \(option) is not UTF-8; give it another name"
+    case .value(let option, let value, let problem):
+      "\(option) \(shown(value))" + problem.text(option, shown(value))
+    case .intervalTooLong(let most):
+      "--interval is more than a third of the threshold; --interval \(durationText(most)) at most"
+    case .noProcess(.dump): "no process was named; stallwatch dump --pid PID"
+    case .noProcess: "no process was named; stallwatch --pid PID, or stallwatch run -- COMMAND"
+    case .noProgram: "run needs a command; stallwatch run -- ./app"
+    case .programInsteadOfProcess(let words):
+      "\(shown(words.first ?? "")) is not a process id; to start a program: stallwatch run -- "
+        + words.map(shellWord).joined(separator: " ")
+    case .secondProcess(let word):
+      "one process at a time, and \(shown(word)) is one more; start a second stallwatch for it"
+    case .jsonIntoChildOutput:
+      "standard output belongs to the program that is run; where shall the records go?\n"
+        + "  next: -o stalls.jsonl, or -o fd:3"
+    }
+  }
+}
+
+/// A refusal and the command it was meant for, which decides the exit status.
+package struct RefusedCommandLine: Error, Sendable, Equatable {
+  package let reason: UsageError
+  package let command: Command
+
+  /// 2, or 125 where the status is the child's (as env(1) and timeout(1) do).
+  package var exitStatus: Int32 { command == .run ? 125 : 2 }
+}
+
+private func shown(_ text: String) -> String { shown(ByteString(text)) }
+
+/// Escaped, and in quotes where its ends could not be seen.
+private func shown(_ word: ByteString) -> String {
+  let text = word.escaped
+  return text.isEmpty || text.contains(where: \.isWhitespace) ? "'\(text)'" : text
+}
+
+/// The word as a shell takes it (POSIX.1-2017, Shell Command Language, 2.2.2).
+private func shellWord(_ word: ByteString) -> String {
+  let isSafe = word.bytes.allSatisfy { byte in
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-_./=:,+@%".utf8.contains(byte)
+    }
+  }
+  if isSafe && !word.bytes.isEmpty { return word.escaped }
+  return "'" + word.escaped.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+    + "'"
+}
