@@ -24,7 +24,7 @@ package struct StallDetector: Sendable {
     case parked(ThreadObservation)
     case working(ThreadObservation)
     case undecided(ThreadObservation)
-    case cutOff(Interruption, Instant)
+    case cutOff(Interruption)
   }
 
   package let threshold: Duration
@@ -56,8 +56,8 @@ package struct StallDetector: Sendable {
   }
 
   /// The target ended or was replaced, or the watch ends.
-  package mutating func interrupt(_ reason: Interruption, at moment: Instant) -> StallAction {
-    handle(.cutOff(reason, moment))
+  package mutating func interrupt(_ reason: Interruption) -> StallAction {
+    handle(.cutOff(reason))
   }
 
   /// A new program runs in the same process: nothing learned is true of it.
@@ -95,26 +95,29 @@ package struct StallDetector: Sendable {
     case (.working(let spell), .parked(let look)):
       state = .settled
       return finishUnreported(spell, spell.ended(by: look))
-    case (.working(let spell), .cutOff(let reason, _)):
+    case (.working(let spell), .cutOff(let reason)):
       state = .settled
-      guard spell.duration.atLeast >= threshold else { return .none }
-      return .report(statement(.interrupted(reason), spell, id: newEpisode()))
-    case (.stalled(var spell, let id, let next), .working(let look)):
-      spell.extend(look, isElsewhere: true, blindAfter: blindGap)
-      return goOn(spell, id: id, next: next)
+      return spell.duration.atLeast >= threshold ? cutOff(spell, reason, id: newEpisode()) : .none
+    case (.stalled(let spell, let id, let next), .working(let look)):
+      guard spell.continues(with: look, isElsewhere: true) else {
+        state = .working(WorkingSpell(first: look, after: spell.last))
+        return finish(spell, spell.ended(by: look), id: id)
+      }
+      return goOn(spell, with: look, id: id, next: next)
     case (.stalled(var spell, let id, let next), .undecided(let look)):
+      guard spell.continues(with: look, isElsewhere: false) else {
+        state = .settled
+        return finish(spell, spell.ended(by: look), id: id)
+      }
       spell.extend(look, isElsewhere: false, blindAfter: blindGap)
       state = .stalled(spell, id: id, next: next)
       return .none
     case (.stalled(let spell, let id, _), .parked(let look)):
       state = .settled
-      let ended = spell.ended(by: look)
-      statistics.count(ended.duration.likely, isVerified: spell.proof(for: threshold) == .didNotMove)
-      return .report(statement(.ended, ended, proof: spell.proof(for: threshold), id: id))
-    case (.stalled(let spell, let id, _), .cutOff(let reason, _)):
+      return finish(spell, spell.ended(by: look), id: id)
+    case (.stalled(let spell, let id, _), .cutOff(let reason)):
       state = .settled
-      statistics.count(spell.duration.likely, isVerified: spell.proof(for: threshold) == .didNotMove)
-      return .report(statement(.interrupted(reason), spell, id: id))
+      return cutOff(spell, reason, id: id)
     }
   }
 
@@ -129,7 +132,11 @@ package struct StallDetector: Sendable {
     return .captureAndReport(statement(.ongoing, spell, id: id))
   }
 
-  private mutating func goOn(_ spell: WorkingSpell, id: Int, next: Duration) -> StallAction {
+  private mutating func goOn(
+    _ before: WorkingSpell, with look: ThreadObservation, id: Int, next: Duration
+  ) -> StallAction {
+    var spell = before
+    spell.extend(look, isElsewhere: true, blindAfter: blindGap)
     guard spell.duration.atLeast >= next else {
       state = .stalled(spell, id: id, next: next)
       return .none
@@ -138,12 +145,21 @@ package struct StallDetector: Sendable {
     return .captureAndReport(statement(.ongoing, spell, id: id))
   }
 
+  private mutating func finish(_ spell: WorkingSpell, _ ended: EndedSpell, id: Int) -> StallAction {
+    let proof = spell.proof(for: threshold)
+    statistics.count(ended.duration.likely, isVerified: proof == .didNotMove)
+    return .report(statement(.ended, ended, proof: proof, id: id))
+  }
+
+  private mutating func cutOff(_ spell: WorkingSpell, _ reason: Interruption, id: Int) -> StallAction {
+    statistics.count(spell.duration.likely, isVerified: spell.proof(for: threshold) == .didNotMove)
+    return .report(statement(.interrupted(reason), spell, id: id))
+  }
+
   /// A spell that ended before a look could be certain of it: a stall after all, a doubtful one, or a near miss.
   private mutating func finishUnreported(_ spell: WorkingSpell, _ ended: EndedSpell) -> StallAction {
     if ended.duration.atLeast >= threshold {
-      let proof = spell.proof(for: threshold)
-      statistics.count(ended.duration.likely, isVerified: proof == .didNotMove)
-      return .report(statement(.ended, ended, proof: proof == .none ? .neverParked : proof, id: newEpisode()))
+      return finish(spell, ended, id: newEpisode())
     }
     if ended.duration.atMost ?? .zero >= threshold {
       statistics.countDoubtful()

@@ -17,7 +17,7 @@ package struct WorkingSpell: Sendable {
 
   /// What times and counts are compared with: the last parked look, or else the first look of the spell.
   private let base: ThreadObservation
-  private var last: ThreadObservation
+  package private(set) var last: ThreadObservation
   private var blind: Duration = .zero
   private var blockBegan: Instant?
 
@@ -62,21 +62,25 @@ package struct WorkingSpell: Sendable {
   /// blind, unless the thread's own counts bridge it.
   package mutating func extend(_ look: ThreadObservation, isElsewhere: Bool, blindAfter gap: Duration) {
     defer { last = look }
-    if look.state.isPaused || last.state.isPaused {
+    if look.state.isPaused {
       paused += look.at - last.at
-      return
-    }
-    if look.hasNotMoved(since: last) {
+    } else if look.hasNotMoved(since: last) {
       if isElsewhere { measureBlock(until: look.at) }
-      return
+    } else {
+      if !continues(with: look, isElsewhere: isElsewhere) {
+        restart(at: look, isElsewhere: isElsewhere, blindAfter: gap)
+      }
+      if look.isBlocked { neverSlept = false }
+      if isElsewhere { beginBlock(look) }
     }
+  }
+
+  /// Whether the loop certainly did not park between the last look and this one: the thread did not move, or its only
+  /// sleep since is the one that this look sees elsewhere. Not across a stop: what came after it is not known.
+  package func continues(with look: ThreadObservation, isElsewhere: Bool) -> Bool {
+    if look.state.isPaused || look.hasNotMoved(since: last) { return true }
     let sleeps = look.voluntarySwitches &- last.voluntarySwitches
-    if !isElsewhere || sleeps > (look.isBlocked ? 1 : 0) {
-      restart(at: look, isElsewhere: isElsewhere, blindAfter: gap)
-    } else if look.isBlocked {
-      neverSlept = false
-    }
-    if isElsewhere { beginBlock(look) }
+    return isElsewhere && !last.state.isPaused && sleeps <= (look.isBlocked ? 1 : 0)
   }
 
   /// The thread slept where no look saw it: it may have parked. Only what is certain from here on counts.

@@ -1,0 +1,51 @@
+// `/proc/PID/status`, the lines that are used, proc_pid_status(5).
+
+package struct ProcessStatus: Sendable {
+  package var threadGroup: Int32?
+  package var tracer: Int32?
+  /// Real, effective, saved and file system user ids.
+  package var userID: UInt32?
+  /// Ids in the nested pid namespaces, outermost first.
+  package var innermostID: Int32?
+  package var voluntarySwitches: UInt64?
+  package var isDumpingCore = false
+  package var effectiveCapabilities: UInt64?
+  package var seccompMode: UInt64?
+
+  /// The name in the first line is escaped by the kernel and cannot begin a line of its own.
+  package init(_ text: Span<UInt8>) {
+    threadGroup = Self.number(text, "Tgid:").map(Int32.init(truncatingIfNeeded:))
+    tracer = Self.number(text, "TracerPid:").map(Int32.init(truncatingIfNeeded:))
+    userID = Self.number(text, "Uid:").map(UInt32.init(truncatingIfNeeded:))
+    innermostID = Self.lastNumber(text, "NSpid:").map(Int32.init(truncatingIfNeeded:))
+    voluntarySwitches = Self.number(text, "voluntary_ctxt_switches:")
+    isDumpingCore = Self.number(text, "CoreDumping:") == 1
+    seccompMode = Self.number(text, "Seccomp:")
+    if var position = text.endOfKey("CapEff:", from: 0) {
+      text.skipBlanks(at: &position)
+      effectiveCapabilities = text.hexadecimal(at: &position)
+    }
+  }
+
+  /// Reads the file of a process or thread once.
+  package init(path: String) throws(Errno) {
+    let bytes = try readPseudoFile(path)
+    self.init(bytes.span)
+  }
+
+  private static func number(_ text: Span<UInt8>, _ key: StaticString) -> UInt64? {
+    guard var position = text.endOfKey(key, from: 0) else { return nil }
+    text.skipBlanks(at: &position)
+    return text.decimal(at: &position)
+  }
+
+  private static func lastNumber(_ text: Span<UInt8>, _ key: StaticString) -> UInt64? {
+    guard var position = text.endOfKey(key, from: 0) else { return nil }
+    var last: UInt64?
+    while true {
+      text.skipBlanks(at: &position)
+      guard let value = text.decimal(at: &position) else { return last }
+      last = value
+    }
+  }
+}
