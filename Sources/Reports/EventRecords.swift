@@ -1,0 +1,121 @@
+// The short records: busy threads, notices, the end of the process, dumps.
+
+package import StallCore
+
+/// A thread that used more than the threshold of one core over the whole window.
+package struct BusyThreadRecord: Sendable, Encodable {
+  let thread: ThreadRecord
+  let percent: Percent
+  let window: Milliseconds
+  let stacks: [StackRecord]
+
+  package init(thread: ThreadRecord, cpuTime: Duration, window: Duration, stacks: [Stack]) {
+    self.thread = thread
+    percent = Percent(cpuTime, of: window) ?? Percent(0)
+    self.window = Milliseconds(window)
+    self.stacks = stacks.map(StackRecord.init)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case thread
+    case percent = "cpu_percent"
+    case window = "window_ms"
+    case stacks
+  }
+}
+
+/// Something that is no stall but explains what is seen or not seen. The raw value is the word used in records.
+package enum NoticeKind: String, Sendable, Encodable, CaseIterable {
+  case stopped = "stopped.signal"
+  case traced = "stopped.debugger"
+  case frozen = "stopped.frozen"
+  case suspended
+  case observerLate = "observer.late"
+  case targetReplaced = "target.replaced"
+  case loopFound = "loop.found"
+  case noLoop = "loop.none"
+  case captureFailed = "capture.failed"
+  case recordsLost = "records.lost"
+}
+
+package struct NoticeRecord: Sendable, Encodable {
+  let kind: NoticeKind
+  let text: EscapedText
+
+  /// - Parameter text: one sentence without a full stop.
+  package init(_ kind: NoticeKind, _ text: String) {
+    self.kind = kind
+    self.text = EscapedText(text)
+  }
+}
+
+/// How the process ended. An attached watch cannot know.
+package enum ProcessEnd: Sendable, Equatable {
+  case unknown
+  case exited(status: Int32)
+  case signalled(Int32)
+}
+
+package struct ExitRecord: Sendable, Encodable {
+  let end: ProcessEnd
+
+  package init(_ end: ProcessEnd) { self.end = end }
+
+  private enum CodingKeys: String, CodingKey {
+    case status, signal
+  }
+
+  /// Both fields are always there, at least one of them null.
+  package func encode(to encoder: any Encoder) throws {
+    var status: Int32?
+    var signal: Int32?
+    switch end {
+    case .unknown: break
+    case .exited(let value): status = value
+    case .signalled(let value): signal = value
+    }
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(status, forKey: .status)
+    try container.encode(signal, forKey: .signal)
+  }
+}
+
+/// One thread of a dump.
+package struct ThreadDumpRecord: Sendable, Encodable {
+  let thread: ThreadRecord
+  let stacks: [StackRecord]
+
+  package init(_ stack: Stack) {
+    let record = StackRecord(stack)
+    thread = record.thread
+    stacks = [record]
+  }
+}
+
+package struct DumpSummaryRecord: Sendable, Encodable {
+  let threads: Int
+  let withoutStack: Int
+  let omitted: Int
+  let took: Milliseconds
+  let targetStopped: Int64
+
+  /// - Parameters:
+  ///   - threads: number of `dump` records.
+  ///   - withoutStack: how many of these have no frame at all.
+  ///   - omitted: threads that were there but are not in the dump.
+  package init(threads: Int, withoutStack: Int, omitted: Int, took: Duration, targetStopped: Duration) {
+    self.threads = threads
+    self.withoutStack = withoutStack
+    self.omitted = omitted
+    self.took = Milliseconds(took)
+    self.targetStopped = targetStopped.wholeMicroseconds
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case threads
+    case withoutStack = "without_stack"
+    case omitted
+    case took = "took_ms"
+    case targetStopped = "target_stopped_us"
+  }
+}

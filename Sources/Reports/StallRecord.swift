@@ -1,0 +1,129 @@
+// A stall, or what may be one, as a record.
+
+package import StallCore
+
+/// How often a place was reported.
+package struct Repetition: Sendable, Encodable, Equatable {
+  /// Stalls at this place so far, this one included.
+  package var count: Int
+  /// Of these, not reported since the last report of this place.
+  package var suppressed: Int
+
+  package init(count: Int = 1, suppressed: Int = 0) {
+    self.count = count
+    self.suppressed = suppressed
+  }
+}
+
+package struct StallRecord: Sendable {
+  let stall: Stall
+  let startedAt: WallTime
+  let thread: ThreadRecord
+  let cause: CauseRecord?
+  let fingerprint: Fingerprint?
+  let repetition: Repetition
+  let stacks: [StackRecord]
+
+  /// - Parameters:
+  ///   - moment: that of the record; it gives the wall clock at the start of the stall.
+  ///   - stacks: the stalled thread's first; others (the owner of a lock) after it.
+  package init(
+    _ stall: Stall, at moment: Moment, thread: ThreadRecord, cause: Cause?, repetition: Repetition,
+    stacks: [Stack]
+  ) {
+    self.stall = stall
+    startedAt = moment.wall(at: stall.startedAt)
+    self.thread = thread
+    self.cause = cause.map(CauseRecord.init)
+    self.repetition = repetition
+    self.stacks = stacks.map(StackRecord.init)
+    fingerprint = self.stacks.first?.fingerprint
+  }
+}
+
+struct CauseRecord: Sendable, Encodable {
+  let kind: CauseKind
+  let summary: EscapedText
+  let confidence: Confidence
+  let evidence: [EscapedText]
+
+  init(_ cause: Cause) {
+    kind = cause.kind
+    summary = EscapedText(cause.summary)
+    confidence = cause.confidence
+    evidence = cause.evidence.map { EscapedText($0) }
+  }
+}
+
+extension StallState {
+  var word: String {
+    switch self {
+    case .ongoing: "ongoing"
+    case .ended: "ended"
+    case .interrupted: "interrupted"
+    }
+  }
+
+  var interruption: Interruption? {
+    if case .interrupted(let why) = self { why } else { nil }
+  }
+}
+
+extension StallRecord: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case id, state, interruption, thread
+    case threshold = "threshold_ms"
+    case startedAt = "started_at"
+    case duration = "duration_ms"
+    case atLeast = "duration_min_ms"
+    case atMost = "duration_max_ms"
+    case verified, proof
+    case stallClass = "class"
+    case breakdown = "breakdown_ms"
+    case cause, fingerprint
+    case repetition = "repeat"
+    case stacks
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(stall.id, forKey: .id)
+    try container.encode(stall.state.word, forKey: .state)
+    try container.encodeIfPresent(stall.state.interruption, forKey: .interruption)
+    try container.encode(thread, forKey: .thread)
+    try container.encode(Milliseconds(stall.threshold), forKey: .threshold)
+    try container.encode(startedAt, forKey: .startedAt)
+    try container.encode(Milliseconds(stall.duration.likely), forKey: .duration)
+    try container.encode(Milliseconds(stall.duration.atLeast), forKey: .atLeast)
+    try container.encode(stall.duration.atMost.map { Milliseconds($0) }, forKey: .atMost)
+    try container.encode(stall.isVerified, forKey: .verified)
+    try container.encode(stall.proof.rawValue, forKey: .proof)
+    try container.encode(stall.stallClass, forKey: .stallClass)
+    try container.encode(BreakdownRecord(stall.breakdown), forKey: .breakdown)
+    try container.encodeIfPresent(cause, forKey: .cause)
+    try container.encodeIfPresent(fingerprint?.text, forKey: .fingerprint)
+    try container.encode(repetition, forKey: .repetition)
+    try container.encode(stacks, forKey: .stacks)
+  }
+}
+
+private struct BreakdownRecord: Encodable {
+  let onCPU: Milliseconds
+  let runnable: Milliseconds
+  let blocked: Milliseconds
+  let stopped: Milliseconds
+  let blind: Milliseconds
+
+  init(_ breakdown: TimeBreakdown) {
+    onCPU = Milliseconds(breakdown.onCPU)
+    runnable = Milliseconds(breakdown.runnable)
+    blocked = Milliseconds(breakdown.blocked)
+    stopped = Milliseconds(breakdown.stopped)
+    blind = Milliseconds(breakdown.blind)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case onCPU = "on_cpu"
+    case runnable, blocked, stopped, blind
+  }
+}

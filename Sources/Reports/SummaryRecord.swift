@@ -1,0 +1,120 @@
+// What a watch saw in all, and what it cost: the last record.
+
+package import StallCore
+
+/// All stalls of one place.
+package struct PlaceSummary: Sendable, Encodable {
+  let fingerprint: String
+  let place: EscapedText
+  let placeBytes: ExactBytes?
+  let count: Int
+  let total: Milliseconds
+  let cause: CauseKind?
+
+  /// - Parameter place: what to call it: the function that is to blame.
+  package init(fingerprint: Fingerprint, place: ByteString, count: Int, total: Duration, cause: CauseKind?) {
+    self.fingerprint = fingerprint.text
+    self.place = EscapedText(place)
+    placeBytes = ExactBytes(place)
+    self.count = count
+    self.total = Milliseconds(total)
+    self.cause = cause
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case fingerprint, place
+    case placeBytes = "place_bytes"
+    case count
+    case total = "total_ms"
+    case cause
+  }
+}
+
+/// What watching took from the machine and from the target.
+package struct OwnCost: Sendable, Encodable {
+  let cpuTime: Milliseconds
+  let cpuPercent: Percent?
+  let looks: Int
+  let lateLooks: Int
+  let targetStopped: Int64
+
+  /// - Parameters:
+  ///   - cpuTime: of stallwatch and its children.
+  ///   - targetStopped: sum over all captures.
+  package init(cpuTime: Duration, watched: Duration, looks: Int, lateLooks: Int, targetStopped: Duration) {
+    self.cpuTime = Milliseconds(cpuTime)
+    cpuPercent = Percent(cpuTime, of: watched)
+    self.looks = looks
+    self.lateLooks = lateLooks
+    self.targetStopped = targetStopped.wholeMicroseconds
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case cpuTime = "cpu_ms"
+    case cpuPercent = "cpu_percent"
+    case looks
+    case lateLooks = "late_looks"
+    case targetStopped = "target_stopped_us"
+  }
+}
+
+package struct SummaryRecord: Sendable, Encodable {
+  let watched: Milliseconds
+  let stalls: Int
+  let unverified: Int
+  let busyThreads: Int
+  let total: Milliseconds
+  let longest: Milliseconds?
+  let median: Milliseconds?
+  let percentile95: Milliseconds?
+  let nearMisses: [Milliseconds]
+  let parked: Percent?
+  let places: [PlaceSummary]
+  let ownCost: OwnCost
+
+  /// - Parameters:
+  ///   - stalls: likely duration of every stall, in any order.
+  ///   - unverified: number of `unverified` episodes, which are not among `stalls`.
+  ///   - nearMisses: the longest working spells below the threshold, longest first.
+  ///   - parked: how long the loop is known to have been idle; nil without a loop.
+  ///   - places: most time first.
+  package init(
+    watched: Duration, stalls: [Duration], unverified: Int, busyThreads: Int, nearMisses: [Duration],
+    parked: Duration?, places: [PlaceSummary], ownCost: OwnCost
+  ) {
+    let sorted = stalls.sorted()
+    self.watched = Milliseconds(watched)
+    self.stalls = sorted.count
+    self.unverified = unverified
+    self.busyThreads = busyThreads
+    total = Milliseconds(sorted.reduce(.zero, +))
+    longest = sorted.last.map { Milliseconds($0) }
+    median = Self.percentile(50, of: sorted)
+    percentile95 = Self.percentile(95, of: sorted)
+    self.nearMisses = nearMisses.map { Milliseconds($0) }
+    self.parked = parked.flatMap { Percent($0, of: watched) }
+    self.places = places
+    self.ownCost = ownCost
+  }
+
+  /// By nearest rank: the smallest value that at least that share of all values does not exceed. Nil for fewer than
+  /// two values, where it would only repeat them.
+  private static func percentile(_ share: Int, of sorted: [Duration]) -> Milliseconds? {
+    guard sorted.count >= 2 else { return nil }
+    return Milliseconds(sorted[(sorted.count * share + 99) / 100 - 1])
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case watched = "watched_ms"
+    case stalls, unverified
+    case busyThreads = "busy_threads"
+    case total = "total_stalled_ms"
+    case longest = "longest_ms"
+    case median = "p50_ms"
+    case percentile95 = "p95_ms"
+    case nearMisses = "near_misses_ms"
+    case parked = "parked_percent"
+    case places
+    case ownCost = "own_cost"
+  }
+}
