@@ -40,9 +40,15 @@ package struct StallDetector: Sendable {
     schedule = LookSchedule(threshold: threshold, interval: interval)
   }
 
-  /// Takes in one look; `nextLook` is when the next one is due.
-  package mutating func observe(_ look: ThreadObservation) -> (action: StallAction, nextLook: Instant) {
+  /// Takes in one look; `nextLook` is when the next one is due. `blockStart` tells when the block of this look began; it
+  /// costs something and is asked only where it matters.
+  package mutating func observe(
+    _ firstLook: ThreadObservation, blockStart: () -> Instant?
+  ) -> (action: StallAction, nextLook: Instant) {
+    var look = firstLook
     let position = loop.observe(look)
+    let isAtWork = if case .settled = state { position == .working } else { true }
+    if isAtWork, look.isBlocked, look.blockedSince == nil { look.blockedSince = blockStart() }
     statistics.count(position, at: look.at)
     let action: StallAction =
       switch position {

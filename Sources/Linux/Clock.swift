@@ -1,0 +1,34 @@
+// The clocks that are read: monotonic, wall, boot, and the CPU clocks of processes.
+
+internal import Glibc
+
+package enum Clock {
+  /// CLOCK_MONOTONIC in nanoseconds: stands still while the machine is suspended.
+  package static var monotonicNanoseconds: Int64 { read(CLOCK_MONOTONIC) }
+
+  /// CLOCK_REALTIME in nanoseconds since 1970.
+  package static var wallNanoseconds: Int64 { read(CLOCK_REALTIME) }
+
+  /// CPU time of this process, all threads.
+  package static var ownCPUNanoseconds: Int64 { read(CLOCK_PROCESS_CPUTIME_ID) }
+
+  /// CPU time of another process, all threads, also ended ones, in nanoseconds; needs no rights.
+  package static func processCPUNanoseconds(_ pid: Int32) throws(Errno) -> Int64 {
+    var clock = clockid_t()
+    let error = unsafe clock_getcpuclockid(pid, &clock)
+    if error != 0 { throw Errno(error) }
+    var time = timespec()
+    _ = try systemCall { unsafe clock_gettime(clock, &time) }
+    return nanoseconds(time)
+  }
+
+  private static func read(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return nanoseconds(time)
+  }
+
+  private static func nanoseconds(_ time: timespec) -> Int64 {
+    Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}

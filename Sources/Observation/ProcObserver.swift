@@ -1,0 +1,121 @@
+// Looks at one thread through `/proc`: held-open files, a few reads, no allocation.
+
+package import Linux
+package import StallCore
+
+/// Reads target memory into the front of the buffer; false if it could not be had in time. Must not block for long.
+package typealias MemoryReader = (_ address: UInt64, _ length: Int, _ buffer: inout [UInt8]) -> Bool
+
+package struct ProcObserver: ~Copyable {
+  private let stat: PseudoFile
+  private let statistics: PseudoFile
+  private let systemCall: PseudoFile
+  /// `sched` where the kernel has it; elsewhere the switch counts come from `status`.
+  private let detail: PseudoFile?
+  private let status: PseudoFile
+  private var runQueueClock: RunQueueClock?
+  private var buffer = PseudoFile.makeBuffer()
+  private var memory = [UInt8](repeating: 0, count: DescriptorReader.mostBytes)
+
+  private var last: (timesScheduled: UInt64, descriptors: DescriptorSet?)?
+  private var accountedAt: UInt64 = 0
+  private var processor: Int32 = 0
+
+  package init(process: Int32, thread: Int32) throws(Errno) {
+    let directory = "/proc/\(process)/task/\(thread)/"
+    let stat = try PseudoFile(directory + "stat")
+    let statistics = try PseudoFile(directory + "schedstat")
+    let systemCall = try PseudoFile(directory + "syscall")
+    let status = try PseudoFile(directory + "status")
+    self.stat = stat
+    self.statistics = statistics
+    self.systemCall = systemCall
+    self.status = status
+    detail = try? PseudoFile(directory + "sched")
+    runQueueClock = try? RunQueueClock()
+  }
+
+  /// One look. The files are read one after the other, so the times-scheduled count is read first and last: if it is the
+  /// same and the thread was off the CPU, they all speak of the same block.
+  package mutating func look(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+    var observation = try read(readMemory: readMemory)
+    for _ in 0..<2 {
+      guard observation.isBlocked, try readStatistics().timesScheduled != observation.timesScheduled else { break }
+      observation = try read(readMemory: readMemory)
+    }
+    if observation.isBlocked, try readStatistics().timesScheduled != observation.timesScheduled {
+      observation.activity = .running
+    }
+    last = (observation.timesScheduled, observation.descriptors)
+    return observation
+  }
+
+  /// When the block of the last look began; nil if the thread was not blocked or the kernel does not tell.
+  package mutating func blockStart(of look: ThreadObservation) -> Instant? {
+    guard look.isBlocked, accountedAt > 0,
+      let moment = runQueueClock?.monotonicNanoseconds(ofRunQueue: accountedAt, onProcessor: processor)
+    else { return nil }
+    return min(look.at, Instant(nanoseconds: moment))
+  }
+
+  private mutating func read(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    let counts = try readStatistics()
+    let activity = try readActivity()
+    let (state, voluntarySwitches) = try readState()
+    var observation = ThreadObservation(
+      at: now, state: state, activity: activity,
+      cpuTime: .nanoseconds(Int64(clamping: counts.runNanoseconds)),
+      runQueueDelay: .nanoseconds(Int64(clamping: counts.runQueueDelayNanoseconds)),
+      timesScheduled: counts.timesScheduled, voluntarySwitches: voluntarySwitches)
+    if case .blocked(let call) = activity {
+      observation.descriptors =
+        if let last, last.timesScheduled == counts.timesScheduled {
+          last.descriptors
+        } else {
+          DescriptorReader.descriptors(of: call, memory: &memory, read: readMemory)
+        }
+    }
+    return observation
+  }
+
+  private mutating func readStatistics() throws(Errno) -> SchedulerStatistics {
+    let count = try statistics.read(into: &buffer)
+    guard let parsed = SchedulerStatistics(buffer.span.extracting(first: count)) else { throw .inputOutput }
+    return parsed
+  }
+
+  private mutating func readActivity() throws(Errno) -> Activity {
+    let count = try systemCall.read(into: &buffer)
+    switch SystemCallRecord(buffer.span.extracting(first: count)) {
+    case nil: return .unknown
+    case .running: return .running
+    case .outsideCall(let stackPointer, let programCounter):
+      return .blockedOutsideCall(stackPointer: stackPointer, programCounter: programCounter)
+    case .call(let number, let words, let stackPointer, let programCounter):
+      return .blocked(
+        BlockedCall(
+          number: number,
+          arguments: InlineArguments(words[0], words[1], words[2], words[3], words[4], words[5]),
+          stackPointer: stackPointer, programCounter: programCounter))
+    }
+  }
+
+  private mutating func readState() throws(Errno) -> (ThreadState, UInt64) {
+    let recordCount = try stat.read(into: &buffer)
+    guard let record = ThreadStat(buffer.span.extracting(first: recordCount)) else { throw .inputOutput }
+    processor = record.processor
+    let state = ThreadState(rawValue: record.state) ?? .sleeping
+    if let switches = try readDetail() { return (state, switches) }
+    let count = try status.read(into: &buffer)
+    return (state, ProcessStatus(buffer.span.extracting(first: count)).voluntarySwitches ?? 0)
+  }
+
+  private mutating func readDetail() throws(Errno) -> UInt64? {
+    guard let count = try detail?.read(into: &buffer),
+      let parsed = SchedulerDetail(buffer.span.extracting(first: count))
+    else { return nil }
+    accountedAt = parsed.accountedAtNanoseconds
+    return parsed.voluntarySwitches
+  }
+}
