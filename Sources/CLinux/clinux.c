@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -27,6 +28,8 @@ int clinux_open(const char *path, int flags) { return open(path, flags | O_CLOEX
 int clinux_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }
 
 int clinux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int clinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int clinux_timerfd_create(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK); }
 
@@ -68,6 +71,7 @@ ssize_t clinux_read_signal(int descriptor, struct clinux_signal_info *info) {
 
 int clinux_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }
 int clinux_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0); }
+int clinux_set_thread_name(const uint8_t *name) { return prctl(PR_SET_NAME, name); }
 pid_t clinux_gettid(void) { return (pid_t)syscall(SYS_gettid); }
 int clinux_processor_of_caller(void) { return sched_getcpu(); }
 

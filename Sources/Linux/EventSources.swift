@@ -23,6 +23,26 @@ package struct TimerDescriptor: ~Copyable, Sendable {
   }
 }
 
+/// A flag that another thread raises and a `PollSet` sees, eventfd(2).
+package struct WakeUp: ~Copyable, Sendable {
+  private let descriptor: FileDescriptor
+  package var rawValue: Int32 { descriptor.rawValue }
+
+  package init() throws(Errno) {
+    descriptor = FileDescriptor(owning: try systemCall { clinux_eventfd() })
+  }
+
+  package func raise() {
+    var one: UInt64 = 1
+    _ = unsafe Glibc.write(rawValue, &one, 8)
+  }
+
+  package func acknowledge() {
+    var count: UInt64 = 0
+    _ = unsafe Glibc.read(rawValue, &count, 8)
+  }
+}
+
 package struct ReceivedSignal: Sendable {
   package var number: Int32
   package var sender: Int32

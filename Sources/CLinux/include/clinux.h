@@ -12,6 +12,7 @@
 int clinux_open(const char *path, int flags);
 int clinux_duplicate(int descriptor);
 int clinux_pidfd_open(pid_t pid);
+int clinux_eventfd(void);
 int clinux_timerfd_create(void);
 int clinux_timerfd_set(int descriptor, int64_t absolute_monotonic_nanoseconds);
 int clinux_memfd_create(const char *name);
@@ -30,6 +31,7 @@ ssize_t clinux_read_signal(int descriptor, struct clinux_signal_info *info);
 
 int clinux_set_parent_death_signal(int signal);
 int clinux_set_not_dumpable(void);
+int clinux_set_thread_name(const uint8_t *name);
 pid_t clinux_gettid(void);
 int clinux_processor_of_caller(void);
 int clinux_pin_to_processor(int processor);

@@ -1,0 +1,99 @@
+// Finds the threads that burn more than a share of one core over a full window.
+
+/// The CPU time of one thread at one moment. A thread id is used again; with its start time it is unique.
+package struct ThreadCPUSample: Sendable {
+  package var threadID: Int32
+  package var startTicks: UInt64
+  package var at: Instant
+  package var cpuTime: Duration
+
+  package init(threadID: Int32, startTicks: UInt64, at: Instant, cpuTime: Duration) {
+    self.threadID = threadID
+    self.startTicks = startTicks
+    self.at = at
+    self.cpuTime = cpuTime
+  }
+}
+
+package struct BusyThread: Sendable, Equatable {
+  package enum State: Sendable { case busy, ended }
+
+  package var threadID: Int32
+  package var state: State
+  /// 100 is one core.
+  package var percent: Double
+  package var window: Duration
+}
+
+package struct BusyThreadDetector: Sendable {
+  private let thresholdPercent: Double
+  private let window: Duration
+  /// What the whole process had used at the last check.
+  private var lastCheck: (at: Instant, cpuTime: Duration)?
+  private var baseline: [Int32: ThreadCPUSample] = [:]
+  private var busy: Set<Int32> = []
+
+  /// A busy thread stays busy until it falls this far below the threshold.
+  private static let hysteresisPercent = 10.0
+
+  package init(thresholdPercent: Double, window: Duration) {
+    self.thresholdPercent = thresholdPercent
+    self.window = window
+  }
+
+  package var isOff: Bool { thresholdPercent <= 0 }
+
+  /// How far apart the checks of the whole process are.
+  package var checkInterval: Duration { window / 3 }
+
+  /// Whether any thread can be above the threshold: if the whole process used less than that, none did, and nobody needs
+  /// to look at the threads. Call every `checkInterval`.
+  package mutating func isScanNeeded(processCPUTime: Duration, at now: Instant) -> Bool {
+    defer { lastCheck = (now, processCPUTime) }
+    guard let lastCheck, now > lastCheck.at else { return false }
+    let percent = (processCPUTime - lastCheck.cpuTime) / (now - lastCheck.at) * 100
+    if percent < thresholdPercent, busy.isEmpty {
+      baseline.removeAll(keepingCapacity: true)
+      return false
+    }
+    return true
+  }
+
+  /// Whether the last baseline is a full window old, so that a scan now can tell something.
+  package func isScanDue(at now: Instant) -> Bool {
+    guard let oldest = baseline.values.first else { return true }
+    return now - oldest.at >= window
+  }
+
+  /// Compares with the scan before; `samples` are those of all threads.
+  package mutating func scan(_ samples: [ThreadCPUSample]) -> [BusyThread] {
+    var events: [BusyThread] = []
+    var next: [Int32: ThreadCPUSample] = [:]
+    next.reserveCapacity(samples.count)
+    for sample in samples {
+      next[sample.threadID] = sample
+      guard let before = baseline[sample.threadID], before.startTicks == sample.startTicks,
+        sample.at > before.at
+      else { continue }
+      let elapsed = sample.at - before.at
+      let percent = min(100, max(.zero, sample.cpuTime - before.cpuTime) / elapsed * 100)
+      if let state = change(of: sample.threadID, percent) {
+        events.append(BusyThread(threadID: sample.threadID, state: state, percent: percent, window: elapsed))
+      }
+    }
+    for ended in busy where next[ended] == nil { busy.remove(ended) }
+    baseline = next
+    return events
+  }
+
+  private mutating func change(of threadID: Int32, _ percent: Double) -> BusyThread.State? {
+    if busy.contains(threadID) {
+      guard percent < thresholdPercent - Self.hysteresisPercent else { return nil }
+      busy.remove(threadID)
+      return .ended
+    }
+    guard percent >= thresholdPercent else { return nil }
+    busy.insert(threadID)
+    return .busy
+  }
+}
