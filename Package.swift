@@ -48,6 +48,7 @@ let package = Package(
         "CommandLineOptions",
       ],
       swiftSettings: settings),
+    .executableTarget(name: "demo", cSettings: cSettings),
 
     .target(
       name: "TestSupport", dependencies: ["Linux"], path: "Tests/TestSupport", swiftSettings: settings),
