@@ -13,13 +13,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   /// Opens for reading, close-on-exec. Further `flags` as in open(2).
   package static func open(_ path: String, flags: Int32 = 0) throws(Errno) -> FileDescriptor {
-    FileDescriptor(owning: try systemCall { unsafe path.withCString { unsafe clinux_open($0, O_RDONLY | flags) } })
+    FileDescriptor(
+      owning: try systemCall { unsafe path.withCString { unsafe clinux_open($0, O_RDONLY | flags) } })
   }
 
   /// Creates or empties a file for writing, close-on-exec.
   package static func create(_ path: String) throws(Errno) -> FileDescriptor {
     let flags = O_WRONLY | O_CREAT | O_TRUNC
-    return FileDescriptor(owning: try systemCall { unsafe path.withCString { unsafe clinux_open($0, flags) } })
+    return FileDescriptor(
+      owning: try systemCall { unsafe path.withCString { unsafe clinux_open($0, flags) } })
   }
 
   /// A second descriptor for the same open file, close-on-exec.

@@ -16,7 +16,9 @@ package struct RunQueueClock: ~Copyable {
   package init() throws(Errno) { ownDetail = try PseudoFile("/proc/thread-self/sched") }
 
   /// Goes to that CPU for a moment if need be. Nil if it is not open to us.
-  package mutating func monotonicNanoseconds(ofRunQueue moment: UInt64, onProcessor processor: Int32) -> Int64? {
+  package mutating func monotonicNanoseconds(ofRunQueue moment: UInt64, onProcessor processor: Int32)
+    -> Int64?
+  {
     let mustMove = clinux_processor_of_caller() != processor
     if mustMove, !move(to: processor) { return nil }
     defer { if mustMove { moveBack() } }
@@ -29,7 +31,9 @@ package struct RunQueueClock: ~Copyable {
   }
 
   private mutating func move(to processor: Int32) -> Bool {
-    let isSaved = unsafe affinity.withUnsafeMutableBytes { unsafe clinux_save_affinity($0.baseAddress, $0.count) }
+    let isSaved = unsafe affinity.withUnsafeMutableBytes {
+      unsafe clinux_save_affinity($0.baseAddress, $0.count)
+    }
     return isSaved && clinux_pin_to_processor(processor) == 0
   }
 

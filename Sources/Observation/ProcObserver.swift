@@ -40,7 +40,9 @@ package struct ProcObserver: ~Copyable {
   package mutating func look(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
     var observation = try read(readMemory: readMemory)
     for _ in 0..<2 {
-      guard observation.isBlocked, try readStatistics().timesScheduled != observation.timesScheduled else { break }
+      guard observation.isBlocked, try readStatistics().timesScheduled != observation.timesScheduled else {
+        break
+      }
       observation = try read(readMemory: readMemory)
     }
     if observation.isBlocked, try readStatistics().timesScheduled != observation.timesScheduled {

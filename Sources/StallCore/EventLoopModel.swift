@@ -48,7 +48,8 @@ package struct EventLoopModel: Sendable {
       lastSite = nil
       return call.number == SystemCallNumber.restartSyscall || !isJudgeable ? .undecided : .working
     }
-    let index = record(site, at: observation.at, isNewVisit: hasMoved || lastSite == nil, isFirst: isFirstLook)
+    let index = record(
+      site, at: observation.at, isNewVisit: hasMoved || lastSite == nil, isFirst: isFirstLook)
     lastSite = site
     reconsiderHome(seen: index, at: observation.at)
     guard isJudgeable else { return .undecided }
@@ -95,7 +96,9 @@ package struct EventLoopModel: Sendable {
     for index in candidates.indices where index != homeIndex {
       guard let other = least else { least = index; continue }
       let (left, right) = (candidates[index], candidates[other])
-      if (left.visits, left.lastSeen.nanoseconds) < (right.visits, right.lastSeen.nanoseconds) { least = index }
+      if (left.visits, left.lastSeen.nanoseconds) < (right.visits, right.lastSeen.nanoseconds) {
+        least = index
+      }
     }
     return least ?? 0
   }

@@ -14,7 +14,9 @@ package struct LookSchedule: Sendable {
   /// Two looks a threshold when calm, ten (or one per `interval`) when alert, for four thresholds after the last look that
   /// found the loop at work.
   package init(threshold: Duration, interval: Duration?) {
-    func clamp(_ wanted: Duration) -> Duration { min(max(wanted, Self.shortestInterval), Self.longestInterval) }
+    func clamp(_ wanted: Duration) -> Duration {
+      min(max(wanted, Self.shortestInterval), Self.longestInterval)
+    }
     alertInterval = clamp(interval ?? threshold / 10)
     calmInterval = max(alertInterval, clamp(threshold / 2))
     staysAlertFor = threshold * 4

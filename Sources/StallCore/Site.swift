@@ -56,7 +56,8 @@ package struct Site: Hashable, Sendable {
     hasTimeout = call.number == SystemCallNumber.poll && timeout >= 0
   }
 
-  private static func identity(of call: BlockedCall, descriptors: DescriptorSet?) -> (WaitKind, Multiplexer)? {
+  private static func identity(of call: BlockedCall, descriptors: DescriptorSet?) -> (WaitKind, Multiplexer)?
+  {
     typealias Number = SystemCallNumber
     let descriptor = Int32(truncatingIfNeeded: call.arguments.first)
     switch call.number {

@@ -1,0 +1,47 @@
+// Threads above the CPU threshold: found after a full window, told once, ended with hysteresis.
+
+import StallCore
+import Testing
+
+@Suite struct BusyThreadDetectorTests {
+  private func sample(_ thread: Int32, at seconds: Double, used: Double, start: UInt64 = 1) -> ThreadCPUSample
+  {
+    ThreadCPUSample(
+      threadID: thread, startTicks: start, at: Instant(nanoseconds: Int64(seconds * 1e9)),
+      cpuTime: .seconds(used))
+  }
+
+  private let detector = BusyThreadDetector(thresholdPercent: 70, window: .seconds(3))
+
+  @Test func calmProcessNeedsNoScan() {
+    var detector = detector
+    let first = detector.isScanNeeded(processCPUTime: .seconds(1), at: Instant(nanoseconds: 0))
+    let calm = detector.isScanNeeded(processCPUTime: .seconds(1.5), at: Instant(nanoseconds: 1_000_000_000))
+    let busy = detector.isScanNeeded(processCPUTime: .seconds(2.4), at: Instant(nanoseconds: 2_000_000_000))
+    #expect(!first && !calm && busy)
+  }
+
+  @Test func busyThreadIsToldOnceAndEnds() {
+    var detector = detector
+    #expect(detector.scan([sample(1, at: 0, used: 0), sample(2, at: 0, used: 0)]).isEmpty)
+    let busy = detector.scan([sample(1, at: 3, used: 2.7), sample(2, at: 3, used: 0.3)])
+    #expect(busy.map(\.threadID) == [1] && busy[0].state == .busy && abs(busy[0].percent - 90) < 0.01)
+    #expect(detector.scan([sample(1, at: 6, used: 5.4)]).isEmpty)
+    #expect(detector.scan([sample(1, at: 9, used: 7.35)]).isEmpty)
+    let ended = detector.scan([sample(1, at: 12, used: 8.0)])
+    #expect(ended.map(\.state) == [.ended])
+  }
+
+  @Test func reusedThreadIDStartsAnew() {
+    var detector = detector
+    _ = detector.scan([sample(7, at: 0, used: 100)])
+    #expect(detector.scan([sample(7, at: 3, used: 2.9, start: 2)]).isEmpty)
+  }
+
+  @Test func neverAboveOneCoreNorBelowZero() {
+    var detector = detector
+    _ = detector.scan([sample(1, at: 0, used: 5), sample(2, at: 0, used: 5)])
+    let events = detector.scan([sample(1, at: 1, used: 9), sample(2, at: 1, used: 4)])
+    #expect(events.map(\.percent) == [100])
+  }
+}

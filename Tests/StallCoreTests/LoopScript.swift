@@ -1,0 +1,126 @@
+// A made-up thread whose looks the tests write down: time, counts and calls stay consistent by themselves.
+
+import StallCore
+
+struct LoopScript {
+  private(set) var now = Instant(nanoseconds: 1_000_000_000)
+  private var cpuTime = Duration.zero
+  private var delay = Duration.zero
+  private var timesScheduled: UInt64 = 1
+  private var voluntarySwitches: UInt64 = 0
+  private var activity = Activity.running
+  private var descriptors: DescriptorSet?
+  private var blockedSince: Instant?
+  var state: ThreadState?
+  /// False on a kernel that does not tell when a block began.
+  var tellsBlockStart = true
+
+  static let mainStack: UInt64 = 0x7fff_0000
+
+  /// Gives up the CPU in this call.
+  mutating func block(
+    in number: Int, _ first: UInt64 = 0, depth: UInt64 = 0, third: UInt64 = UInt64.max, set: [Int32]? = nil
+  ) {
+    voluntarySwitches += 1
+    blockedSince = now
+    descriptors = set.map { DescriptorSet($0) }
+    activity = .blocked(
+      BlockedCall(
+        number: number,
+        arguments: InlineArguments(first, set.map { UInt64($0.count) } ?? 0, third),
+        stackPointer: Self.mainStack - depth, programCounter: 0x1000 + UInt64(number)))
+  }
+
+  /// As the kernel shows a call that it continues after a stop.
+  mutating func showAsRestarted() {
+    guard case .blocked(var call) = activity else { return }
+    call.number = SystemCallNumber.restartSyscall
+    activity = .blocked(call)
+    timesScheduled += 1
+    voluntarySwitches += 1
+  }
+
+  mutating func run(_ duration: Duration) {
+    if activity != .running { timesScheduled += 1 }
+    activity = .running
+    blockedSince = nil
+    cpuTime += duration
+    now = now + duration
+  }
+
+  mutating func wait(_ duration: Duration) { now = now + duration }
+
+  var look: ThreadObservation {
+    ThreadObservation(
+      at: now, state: state ?? (activity == .running ? .running : .sleeping), activity: activity,
+      cpuTime: cpuTime, runQueueDelay: delay, timesScheduled: timesScheduled,
+      voluntarySwitches: voluntarySwitches, descriptors: descriptors)
+  }
+
+  func blockStart() -> Instant? { tellsBlockStart ? blockedSince : nil }
+}
+
+/// A detector that is fed at a fixed distance and keeps what it said.
+struct Watched {
+  var script = LoopScript()
+  var detector = StallDetector(threshold: .milliseconds(500), interval: nil)
+  private(set) var actions: [StallAction] = []
+
+  init() {}
+
+  mutating func look() {
+    let script = self.script
+    let (action, _) = detector.observe(script.look) { script.blockStart() }
+    if action != .none { actions.append(action) }
+  }
+
+  /// Lets time pass with the thread as it is, and looks every 50 ms.
+  mutating func stay(_ duration: Duration) {
+    var left = duration
+    while left > .zero {
+      let step = min(left, .milliseconds(50))
+      script.wait(step)
+      look()
+      left -= step
+    }
+  }
+
+  /// Runs on a CPU, and looks every 50 ms.
+  mutating func run(_ duration: Duration) {
+    var left = duration
+    while left > .zero {
+      let step = min(left, .milliseconds(50))
+      script.run(step)
+      look()
+      left -= step
+    }
+  }
+
+  /// Parks in epoll 5, with a few returns, so that the home is learned.
+  mutating func learnEpoll() {
+    for _ in 0..<4 {
+      script.block(in: SystemCallNumber.epollWait, 5)
+      stay(.milliseconds(100))
+      script.run(.microseconds(100))
+    }
+  }
+
+  mutating func park() {
+    script.block(in: SystemCallNumber.epollWait, 5)
+    look()
+  }
+
+  var ended: [Stall] {
+    actions.compactMap { if case .report(let stall) = $0, stall.state == .ended { stall } else { nil } }
+  }
+
+  /// Reported stalls, without the doubtful.
+  var stalls: [Stall] {
+    actions.compactMap { action in
+      switch action {
+      case .none: nil
+      case .captureAndReport(let stall), .report(let stall): stall.proof == .none ? nil : stall
+      }
+    }
+  }
+}

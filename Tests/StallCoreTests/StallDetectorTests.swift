@@ -1,0 +1,202 @@
+// Episodes: what is reported of made-up stalls, and that nothing is reported without one.
+
+import StallCore
+import Testing
+
+private typealias Call = SystemCallNumber
+
+@Suite struct StallDetectorTests {
+  @Test func sleepInCallbackIsOneEpisodeWithExactTimes() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    let start = watched.script.now
+    watched.script.run(.milliseconds(2))
+    watched.script.block(in: Call.clockNanosleep, depth: 2000)
+    watched.stay(.milliseconds(800))
+    watched.script.run(.milliseconds(1))
+    watched.park()
+    watched.stay(.seconds(1))
+
+    let ended = try #require(watched.ended.first)
+    #expect(watched.ended.count == 1)
+    #expect(Set(watched.stalls.map(\.id)) == [1])
+    #expect(ended.proof == .didNotMove && ended.isVerified)
+    #expect(abs((ended.startedAt - start).milliseconds) < 1)
+    #expect(abs(ended.duration.likely.milliseconds - 803) < 1)
+    #expect(ended.duration.atLeast <= .milliseconds(803))
+    #expect(try #require(ended.duration.atMost) >= .milliseconds(803))
+    #expect(ended.stallClass == .blocked)
+    let parts = ended.breakdown
+    #expect(parts.onCPU + parts.runnable + parts.blocked + parts.blind == ended.duration.likely)
+  }
+
+  @Test func ongoingIsSaidOnlyWhenCertain() throws {
+    var watched = Watched()
+    watched.script.tellsBlockStart = false
+    watched.learnEpoll()
+    watched.script.wait(.milliseconds(200))
+    watched.script.block(in: Call.clockNanosleep, depth: 2000)
+    watched.stay(.milliseconds(700))
+    guard case .captureAndReport(let stall) = try #require(watched.actions.first) else {
+      Issue.record("the first action must be a capture")
+      return
+    }
+    #expect(stall.state == .ongoing)
+    #expect(stall.duration.atLeast >= .milliseconds(500))
+    #expect(stall.duration.atLeast <= .milliseconds(700))
+  }
+
+  @Test func longStallIsRepeatedAtDoublings() {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.script.block(in: Call.futex, depth: 2000)
+    watched.stay(.seconds(30))
+    let ongoing = watched.stalls.filter { $0.state == .ongoing }
+    #expect(ongoing.count == 6)
+    #expect(watched.ended.isEmpty)
+    _ = watched.detector.interrupt(.targetExited)
+    #expect(watched.detector.statistics.stalls == 1)
+  }
+
+  @Test func computingWithoutSleepIsReportedButNotVerified() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.run(.milliseconds(800))
+    watched.park()
+    let ended = try #require(watched.ended.first)
+    #expect(ended.proof == .neverSlept && !ended.isVerified)
+    #expect(abs(ended.duration.likely.milliseconds - 800) < 2)
+    #expect(ended.stallClass == .cpu)
+  }
+
+  @Test func shortSpellsAreNearMisses() {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.run(.milliseconds(300))
+    watched.park()
+    watched.stay(.seconds(1))
+    #expect(watched.actions.isEmpty)
+    #expect(watched.detector.statistics.nearMisses.contains { abs($0.milliseconds - 300) < 5 })
+  }
+
+  /// A busy server parks between looks: no look sees it, the counts do.
+  @Test func loadedLoopIsNeverAStall() {
+    var watched = Watched()
+    watched.learnEpoll()
+    for _ in 0..<40 {
+      for _ in 0..<5 {
+        watched.script.block(in: Call.epollWait, 5)
+        watched.script.wait(.milliseconds(1))
+        watched.script.run(.milliseconds(9))
+      }
+      watched.look()
+    }
+    watched.park()
+    #expect(watched.stalls.isEmpty)
+    #expect(watched.detector.statistics.doubtful == 1)
+  }
+
+  @Test func stallAfterBusyTimeBeginsWithItsOwnBlock() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    for _ in 0..<10 {
+      watched.script.block(in: Call.epollWait, 5)
+      watched.script.wait(.milliseconds(5))
+      watched.script.run(.milliseconds(45))
+      watched.look()
+    }
+    watched.script.block(in: Call.epollWait, 5)
+    watched.script.wait(.milliseconds(1))
+    watched.script.run(.milliseconds(1))
+    watched.script.block(in: Call.nanosleep, depth: 2000)
+    watched.stay(.milliseconds(700))
+    watched.script.run(.milliseconds(1))
+    watched.park()
+    let ended = try #require(watched.ended.first { $0.proof == .didNotMove })
+    #expect(abs(ended.duration.likely.milliseconds - 701) < 5)
+  }
+
+  /// After the block the thread sleeps where no look sees it: the loop may have come round.
+  @Test func episodeEndsWhereTheLoopMayHaveParked() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.script.block(in: Call.nanosleep, depth: 2000)
+    watched.stay(.milliseconds(600))
+    for _ in 0..<20 {
+      for _ in 0..<5 {
+        watched.script.run(.milliseconds(9))
+        watched.script.block(in: Call.epollWait, 5)
+        watched.script.wait(.milliseconds(1))
+      }
+      watched.script.run(.milliseconds(1))
+      watched.look()
+    }
+    watched.park()
+    let ended = try #require(watched.ended.first)
+    #expect(ended.duration.likely < .milliseconds(680))
+    #expect(ended.isVerified)
+  }
+
+  @Test func stopPausesTheClock() {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.script.run(.milliseconds(1))
+    watched.script.state = .stopped
+    watched.stay(.seconds(5))
+    watched.script.state = nil
+    watched.park()
+    watched.stay(.seconds(1))
+    #expect(watched.stalls.isEmpty)
+  }
+
+  @Test func stopWhileParkedIsNoStall() {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.park()
+    watched.script.state = .stopped
+    watched.stay(.seconds(5))
+    watched.script.state = nil
+    watched.script.showAsRestarted()
+    watched.stay(.seconds(5))
+    #expect(watched.stalls.isEmpty)
+  }
+
+  /// The watcher itself did not run: a gap proves nothing, unless the thread's own counts do.
+  @Test func ownLatenessIsNotAStall() {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.run(.milliseconds(100))
+    watched.script.block(in: Call.epollWait, 5)
+    watched.script.wait(.seconds(3))
+    watched.script.run(.milliseconds(10))
+    watched.look()
+    watched.script.run(.milliseconds(10))
+    watched.park()
+    #expect(watched.stalls.isEmpty)
+  }
+
+  @Test func blockThroughOwnGapIsProvenByCounts() {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.script.block(in: Call.futex, depth: 2000)
+    watched.look()
+    watched.script.wait(.seconds(3))
+    watched.look()
+    #expect(watched.stalls.first?.proof == .didNotMove)
+  }
+
+  @Test func looksAreSparseWhenCalmAndOnTimeAtTheThreshold() {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.park()
+    watched.stay(.seconds(3))
+    let script = watched.script
+    let calm = watched.detector.observe(script.look) { nil }.nextLook
+    #expect(calm - script.now == .milliseconds(250))
+    watched.script.wait(.milliseconds(250))
+    watched.script.run(.milliseconds(20))
+    let after = watched.script
+    let alert = watched.detector.observe(after.look) { nil }.nextLook
+    #expect(alert - after.now == .milliseconds(50))
+  }
+}
