@@ -56,6 +56,7 @@ let package = Package(
 
     tests(of: "Linux", ["TestSupport"]),
     tests(of: "StallCore", []),
+    tests(of: "Reports", ["StallCore"], exclude: ["Expected"]),
     tests(of: "CommandLineOptions", ["StallCore"], exclude: ["Refusals.txt"]),
   ],
   swiftLanguageModes: [.v6]

@@ -41,7 +41,7 @@ package struct StallRecord: Sendable {
   }
 }
 
-struct CauseRecord: Sendable, Encodable {
+struct CauseRecord: Sendable, Encodable, Equatable {
   let kind: CauseKind
   let summary: EscapedText
   let confidence: Confidence

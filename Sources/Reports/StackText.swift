@@ -1,0 +1,117 @@
+// Threads and stacks as text.
+
+internal import StallCore
+
+/// More frames than this are cut in the middle: the top says what it does, the bottom where it came from.
+private let framesShown = 24
+private let framesShownAtBottom = 7
+
+/// A longer name pushes the module aside instead of moving all the others.
+private let widestNameColumn = 44
+
+extension ThreadRecord {
+  var spoken: String {
+    switch role {
+    case .main: "main thread"
+    case .worker: "thread \(threadID) \"\(name.text)\""
+    case .lockOwner: "lock owner, thread \(threadID) \"\(name.text)\""
+    }
+  }
+}
+
+extension StackRecord {
+  func lines(_ style: TextStyle) -> [String] {
+    var lines = style.detail == .everything ? capture.map { ["  \($0)"] } ?? [] : []
+    if isApproximate { lines.append("  approximate: some registers could not be had") }
+    if frames.isEmpty { return lines + ["  no stack: \(missing?.text ?? "nothing could be copied")"] }
+    let columns = FrameColumns(frames, style)
+    let isCut = frames.count > framesShown && style.detail != .everything
+    let hidden =
+      isCut ? (framesShown - framesShownAtBottom - 1)..<(frames.count - framesShownAtBottom) : 0..<0
+    for (index, frame) in frames.enumerated() where !hidden.contains(index) {
+      if index == hidden.upperBound, isCut {
+        lines.append(style.palette.faint("     … \(hidden.count) frames (-v shows them)"))
+      }
+      lines.append(frame.line(index, columns, style))
+    }
+    if let gap = end.gap { lines.append(style.palette.faint("     … \(gap)")) }
+    if let missing { lines.append("  \(missing.text)") }
+    return lines
+  }
+
+  private var capture: String? {
+    captured.map {
+      "stack by \($0.rawValue)" + (stopped > .zero ? ", held still for \(stopped.spoken)" : ", not stopped")
+    }
+  }
+}
+
+extension FrameRecord {
+  /// The symbol, or where the address lies if it has none.
+  fileprivate var name: String {
+    if let symbol { return symbol.text }
+    guard let moduleName else { return programCounter.text }
+    return offset.map { "\(moduleName.text)+\($0.text)" } ?? "\(programCounter.text) in \(moduleName.text)"
+  }
+
+  /// `   2 Report::load                     viewer        report.cpp:86`
+  fileprivate func line(_ index: Int, _ columns: FrameColumns, _ style: TextStyle) -> String {
+    let start = paddedLeft("\(index)", to: 4) + " " + columns.cut(name)
+    let rest = afterName(moduleColumn: columns.module, style)
+    if rest.isEmpty { return start }
+    return padded(start, to: columns.name + 5) + "  " + style.palette.faint(rest)
+  }
+
+  fileprivate var moduleShown: String { symbol == nil ? "" : moduleName?.text ?? "" }
+
+  fileprivate func afterName(moduleColumn: Int, _ style: TextStyle) -> String {
+    var words: [String] = []
+    if let file { words.append(file.text + (line.map { ":\($0)" } ?? "")) }
+    if isModuleDeleted == true { words.append("(deleted)") }
+    if isInlined { words.append("(inlined)") }
+    if isSignalFrame { words.append("(signal handler's return)") }
+    switch trust {
+    case .exact: break
+    case .framePointer: if style.detail == .everything { words.append("(by frame pointer)") }
+    case .scanned, .symbolGuess: words.append("(a guess)")
+    }
+    if style.detail == .everything { words.append(programCounter.text) }
+    if words.isEmpty { return moduleShown }
+    return padded(moduleShown, to: moduleColumn) + "  " + words.joined(separator: "  ")
+  }
+}
+
+/// How wide the columns of one stack are.
+private struct FrameColumns {
+  let module: Int
+  let name: Int
+  /// Names are cut to this; nil: they are not cut.
+  private let longestName: Int?
+
+  init(_ frames: [FrameRecord], _ style: TextStyle) {
+    let module = frames.map(\.moduleShown.count).max() ?? 0
+    let rest = frames.map { $0.afterName(moduleColumn: module, style).count }.max() ?? 0
+    longestName = style.width.map { max(12, $0 - rest - 7) }
+    name = min(frames.map(\.name.count).max() ?? 0, widestNameColumn, longestName ?? widestNameColumn)
+    self.module = module
+  }
+
+  func cut(_ text: String) -> String {
+    guard let longestName, text.count > longestName else { return text }
+    return text.prefix(longestName - 1) + "…"
+  }
+}
+
+extension WalkEnd {
+  /// Why the stack ends above its root; nil if it does not.
+  fileprivate var gap: String? {
+    switch self {
+    case .root: nil
+    case .limit: "and more: --max-frames was reached"
+    case .missingBytes: "the rest of the stack was not copied"
+    case .noRule: "nothing says how to go on from here"
+    case .loop: "the stack runs in a circle"
+    case .notCaptured: "nothing could be copied"
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// Stalls as text.
+
+internal import StallCore
+
+/// What was already told of the episode that was last spoken of, so that it is not told twice.
+struct ToldEpisode: Sendable {
+  var id: Int?
+  var cause: CauseRecord?
+  var fingerprint: Fingerprint?
+}
+
+extension StallRecord {
+  func lines(after told: inout ToldEpisode, clock: String, _ style: TextStyle) -> [String] {
+    let isFirst = told.id != stall.id
+    if isFirst { told = ToldEpisode(id: stall.id) }
+    let label = isFirst ? style.palette.alarm("STALL") + "  " : ""
+    var lines = isFirst ? [""] : []
+    lines.append("\(clock)  \(label)\(sentence(style.palette))")
+    let isEverything = style.detail == .everything
+    if let cause, isEverything ? cause != told.cause : cause.summary != told.cause?.summary {
+      lines += cause.lines(style)
+      told.cause = cause
+    }
+    if isFirst { lines += doubt + (isEverything ? background : []) }
+    if fingerprint != told.fingerprint || (isFirst && fingerprint == nil) {
+      lines += stackLines(style)
+      told.fingerprint = fingerprint
+    }
+    if stall.state != .ongoing, repetition.count > 1 { lines.append(repetition.line) }
+    return lines
+  }
+
+  func unverifiedLines(clock: String, _ style: TextStyle) -> [String] {
+    let label = style.palette.warning("PERHAPS")
+    return ["", "\(clock)  \(label)  \(sentence(style.palette))"]
+      + ["  it slept in between where no look saw it: this may be many short jobs"]
+      + (cause?.lines(style) ?? []) + background + stackLines(style)
+  }
+
+  /// "main thread, 500 ms and counting" or "main thread stalled for 1.331 s (± 1 ms) · 0.4 % on CPU, 99.6 % blocked".
+  private func sentence(_ palette: Palette) -> String {
+    let probably = stall.isVerified || stall.proof == .none ? "" : "probably "
+    guard stall.state != .ongoing else {
+      return "\(thread.spoken), \(probably)\(palette.strong(stall.duration.likely.spoken)) and counting"
+    }
+    var text = "\(thread.spoken) \(probably)stalled for \(stall.duration.spoken(palette))"
+    if let interruption = stall.state.interruption { text += " \(interruption.spoken)" }
+    let parts = stall.breakdown.spoken
+    return parts.isEmpty ? text : text + " · " + parts
+  }
+
+  /// What "probably" means here.
+  private var doubt: [String] {
+    switch stall.proof {
+    case .didNotMove, .none: []
+    case .neverSlept: ["  it never slept; a loop that always has something to do looks the same"]
+    case .neverParked: ["  it slept, each time outside the loop's wait; it may have come round in between"]
+    }
+  }
+
+  private var background: [String] {
+    [
+      "  \(stall.stallClass.rawValue), proof \(stall.proof.rawValue)"
+        + (fingerprint.map { ", place \($0.text)" } ?? "")
+    ]
+  }
+
+  private func stackLines(_ style: TextStyle) -> [String] {
+    stacks.enumerated().flatMap { index, stack in
+      (index == 0 ? [] : ["  \(stack.thread.spoken)"]) + stack.lines(style)
+    }
+  }
+}
+
+extension CauseRecord {
+  fileprivate func lines(_ style: TextStyle) -> [String] {
+    let doubt =
+      switch confidence {
+      case .low: " (a guess)"
+      case .medium: " (likely)"
+      case .high: ""
+      }
+    let facts = style.detail == .everything ? evidence.map { "    · \($0.text)" } : []
+    return ["  \(summary.text)\(doubt)"] + facts
+  }
+}
+
+extension Repetition {
+  fileprivate var line: String {
+    "  \(counted(count, "stall")) here so far"
+      + (suppressed == 0 ? "" : ", \(grouped(suppressed)) of them not shown")
+  }
+}
+
+extension DurationEstimate {
+  /// The uncertainty is half the distance of the bounds, and not worth a word below half a millisecond.
+  fileprivate func spoken(_ palette: Palette) -> String {
+    guard let atMost else { return "at least \(palette.strong(atLeast.spoken))" }
+    let uncertainty = (atMost - atLeast) / 2
+    let likely = palette.strong(likely.spoken)
+    return uncertainty < .microseconds(500) ? likely : "\(likely) (± \(uncertainty.spoken))"
+  }
+}
+
+extension TimeBreakdown {
+  /// "0.4 % on CPU, 99.6 % blocked"; what is nothing is not named.
+  fileprivate var spoken: String {
+    let total = onCPU + runnable + blocked + stopped + blind
+    let parts = [
+      (onCPU, "on CPU"), (runnable, "waiting for a CPU"), (blocked, "blocked"), (stopped, "stopped"),
+      (blind, "not seen"),
+    ]
+    return parts.compactMap { part, name in
+      guard let percent = Percent(part, of: total), percent.value > 0 else { return nil }
+      return "\(percent.spoken) \(name)"
+    }.joined(separator: ", ")
+  }
+}
+
+extension Interruption {
+  fileprivate var spoken: String {
+    switch self {
+    case .targetExited: "until the process ended"
+    case .targetReplaced: "until the process became another program"
+    case .targetStopped: "until the process was stopped"
+    case .watchEnded: "when the watch ended"
+    }
+  }
+}

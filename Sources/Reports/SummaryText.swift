@@ -1,0 +1,54 @@
+// The summary as text.
+
+internal import StallCore
+
+private let placesShown = 10
+
+extension SummaryRecord {
+  func lines(_ style: TextStyle) -> [String] {
+    var lines = ["", "watched \(watched.duration.spoken) · \(stallSentence)" + otherCounts]
+    if let median, let percentile95 {
+      lines.append(
+        "  half of them within \(median.duration.spoken), 95 % within \(percentile95.duration.spoken)")
+    }
+    let table = places.prefix(style.detail == .everything ? places.count : placesShown)
+    lines += table.map { $0.line(placeColumn: min(44, table.map(\.place.text.count).max() ?? 0)) }
+    if places.count > table.count { lines.append("  … \(counted(places.count - table.count, "more place"))") }
+    if !nearMisses.isEmpty {
+      lines.append(
+        "longest below the threshold: " + nearMisses.map(\.duration.spoken).joined(separator: ", "))
+    }
+    if let parked { lines.append("idle \(parked.spoken) of the time") }
+    if unverified > 0, style.detail != .everything {
+      lines.append("\(counted(unverified, "spell")) may have been stalls or many short jobs (-v shows them)")
+    }
+    return lines + [ownCost.line]
+  }
+
+  private var stallSentence: String {
+    guard let longest else { return "no stalls" }
+    let text = "\(counted(stalls, "stall")), \(total.duration.spoken)"
+    return stalls == 1 ? text : text + " in all, longest \(longest.duration.spoken)"
+  }
+
+  private var otherCounts: String {
+    (busyThreads > 0 ? " · \(counted(busyThreads, "busy thread"))" : "")
+      + (unverified > 0 ? " · \(grouped(unverified)) unverified" : "")
+  }
+}
+
+extension PlaceSummary {
+  fileprivate func line(placeColumn: Int) -> String {
+    let numbers = paddedLeft("\(grouped(count)) ×", to: 6) + paddedLeft(total.duration.spoken, to: 10)
+    return "  " + padded(place.text, to: placeColumn) + numbers + (cause.map { "   \($0.rawValue)" } ?? "")
+  }
+}
+
+extension OwnCost {
+  fileprivate var line: String {
+    let share = cpuPercent.map { "\($0.spoken) of a core" } ?? cpuTime.duration.spoken
+    let stopped = Duration.microseconds(targetStopped).spoken
+    return
+      "own cost: \(share), \(counted(looks, "look")), \(grouped(lateLooks)) late; target stopped \(stopped)"
+  }
+}

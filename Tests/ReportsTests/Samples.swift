@@ -1,0 +1,261 @@
+// Made-up watches: an ordinary one, and one of a process that does its worst.
+
+import Reports
+import StallCore
+
+/// 2026-03-01T14:03:07.412345Z, and seconds after it.
+func moment(_ seconds: Double) -> Moment {
+  let microseconds = Int64(seconds * 1e6)
+  return Moment(
+    wall: WallTime(microseconds: 1_772_373_787_412_345 + microseconds),
+    monotonic: Instant(nanoseconds: 4_000_000_000_000 + microseconds * 1_000))
+}
+
+func frame(
+  _ counter: UInt64, _ symbol: ByteString?, _ module: ByteString?, trust: FrameTrust = .exact
+) -> Frame {
+  var frame = Frame(programCounter: counter, trust: trust)
+  frame.module = module.map { ModuleReference(path: $0, buildID: "00ffee") }
+  frame.moduleOffset = counter & 0xFFFF
+  frame.symbol = symbol
+  frame.symbolOffset = symbol == nil ? nil : 0x1C
+  return frame
+}
+
+func stack(_ frames: [Frame], end: WalkEnd = .root, role: ThreadRole = .main) -> Stack {
+  Stack(
+    threadID: role == .main ? 4242 : 4250, threadName: role == .main ? "viewer" : "flusher", role: role,
+    way: .ptrace, stoppedFor: .microseconds(312), end: end, frames: frames)
+}
+
+let loading: Stack = {
+  var load = frame(0x5555_0000_1234, "Report::load(std::string const&)", "/opt/viewer/bin/viewer")
+  load.rawSymbol = "_ZN6Report4loadERKSs"
+  load.file = "report.cpp"
+  load.line = 86
+  var inlined = load
+  inlined.symbol = "parseHeader"
+  inlined.isInlined = true
+  var gone = frame(0x7FFF_1000_0042, nil, "/usr/lib/plugin.so")
+  gone.module?.isDeleted = true
+  return stack([
+    frame(0x7FFF_0000_9A2F, "read", "/usr/lib/x86_64-linux-gnu/libc.so.6"), inlined, load, gone,
+    frame(0x5555_0000_2000, "main", "/opt/viewer/bin/viewer"), frame(0x10, nil, nil, trust: .scanned),
+  ])
+}()
+
+let deep = stack(
+  (0..<40).map { frame(0x5555_0000_3000 + $0, ByteString("recurse<\($0)>"), "/opt/viewer/bin/viewer") },
+  end: .limit)
+
+let mainThread = ThreadRecord(threadID: 4242, name: "viewer", role: .main)
+
+func stall(
+  _ id: Int, _ state: StallState, _ milliseconds: Int64, proof: PassProof = .didNotMove,
+  uncertainty: Int64? = 1,
+  onCPU: Int64 = 5
+) -> Stall {
+  var breakdown = TimeBreakdown()
+  breakdown.onCPU = .milliseconds(onCPU)
+  breakdown.blocked = .milliseconds(milliseconds - onCPU)
+  let likely = Duration.milliseconds(milliseconds)
+  return Stall(
+    id: id, state: state, threshold: .milliseconds(500), startedAt: moment(-0.5).monotonic,
+    duration: DurationEstimate(
+      likely: likely, atLeast: likely - .milliseconds(uncertainty ?? 1),
+      atMost: uncertainty.map { likely + .milliseconds($0) }),
+    proof: proof, breakdown: breakdown)
+}
+
+let disk = Cause(
+  .disk, "reading a file that does not answer: read(17) on /mnt/nfs/report.csv", confidence: .high,
+  evidence: ["in disk wait for 500 ms", "descriptor 17 is /mnt/nfs/report.csv"])
+
+func stallRecord(
+  _ stall: Stall, at seconds: Double, cause: Cause? = disk, repetition: Repetition = Repetition(),
+  stacks: [Stack] = [loading]
+) -> StallRecord {
+  StallRecord(
+    stall, at: moment(seconds), thread: mainThread, cause: cause, repetition: repetition, stacks: stacks)
+}
+
+func attach(cpuThreshold: Double = 70) -> AttachRecord {
+  AttachRecord(
+    name: "viewer", command: ["/opt/viewer/bin/viewer", "--file", "a b.csv"],
+    executable: "/opt/viewer/bin/viewer", buildID: "00ffee", startTicks: 123_456, threads: 7,
+    thread: mainThread,
+    threadReason: "it is the only thread that waits for events", threshold: .milliseconds(500),
+    cpuThreshold: cpuThreshold, cpuWindow: .seconds(3), observer: "/proc",
+    captureWays: [.ptrace, .syscallFile],
+    missing: [MissingAbility(what: "running threads without stopping", why: "needs CAP_PERFMON")])
+}
+
+private func emptyStack() -> Stack {
+  var stack = stack([], end: .notCaptured, role: .worker)
+  stack.way = nil
+  stack.stoppedFor = .zero
+  stack.missing = "thread is in uninterruptible sleep and would not stop"
+  return stack
+}
+
+private func approximateStack() -> Stack {
+  var stack = stack(
+    [frame(0x7FFF_0000_9A2F, "futex_wait", "/usr/lib/libc.so.6")], end: .noRule, role: .lockOwner)
+  stack.isApproximate = true
+  stack.way = .syscallFile
+  stack.stoppedFor = .zero
+  return stack
+}
+
+private func ordinaryStalls() -> [(Double, RecordBody)] {
+  [
+    (0, .stall(stallRecord(stall(1, .ongoing, 500), at: 0))),
+    (
+      1.331,
+      .stall(stallRecord(stall(1, .ended, 1331), at: 1.331, repetition: Repetition(count: 3, suppressed: 1)))
+    ),
+    (
+      10,
+      .stall(
+        stallRecord(
+          stall(2, .ended, 700, proof: .neverSlept, uncertainty: 0, onCPU: 700), at: 10,
+          cause: Cause(.userCPU, "computing", confidence: .low, evidence: ["on CPU all the time"]),
+          stacks: [deep]))
+    ),
+    (
+      12,
+      .stall(
+        stallRecord(
+          stall(3, .interrupted(.targetExited), 1999, uncertainty: nil), at: 12,
+          cause: Cause(.mutex, "waiting for a lock held by \"flusher\"", confidence: .medium, evidence: []),
+          stacks: [
+            stack([frame(0x5555_0000_4000, "Session::lock", "/opt/viewer/bin/viewer")]), approximateStack(),
+          ]))
+    ),
+    (13, .stall(stallRecord(stall(4, .ongoing, 512, proof: .neverParked), at: 13, cause: nil, stacks: []))),
+    (14, .unverified(stallRecord(stall(5, .interrupted(.watchEnded), 612, proof: .none), at: 14))),
+  ]
+}
+
+private func summary() -> SummaryRecord {
+  SummaryRecord(
+    watched: .seconds(252), stalls: [1331, 700, 1999].map { .milliseconds($0) }, unverified: 1,
+    busyThreads: 1,
+    nearMisses: [.milliseconds(480), .microseconds(390_400)], parked: .milliseconds(246_900),
+    places: [
+      PlaceSummary(
+        fingerprint: Fingerprint(loading), place: "Report::load", count: 3, total: .milliseconds(3400),
+        cause: .disk),
+      PlaceSummary(
+        fingerprint: Fingerprint(deep), place: "recurse", count: 1, total: .milliseconds(700), cause: nil),
+    ],
+    ownCost: OwnCost(
+      cpuTime: .milliseconds(101), watched: .seconds(252), looks: 1010, lateLooks: 0,
+      targetStopped: .microseconds(936)))
+}
+
+private func series(_ host: ByteString, _ bodies: [(Double, RecordBody)]) -> [Record] {
+  var series = RecordSeries(origin: RecordOrigin(watchID: "5f0c2a9e", host: host, processID: 4242))
+  return bodies.map { series.record($0.1, at: moment($0.0)) }
+}
+
+let ordinaryWatch = series(
+  "build-3",
+  [(-1, .attach(attach())), (-0.9, .notice(NoticeRecord(.loopFound, "loop found: epoll 7, parked 99 %")))]
+    + ordinaryStalls() + [
+      (
+        60,
+        .cpu(
+          BusyThreadRecord(
+            thread: ThreadRecord(threadID: 4250, name: "worker-3", role: .worker),
+            cpuTime: .milliseconds(2913),
+            window: .seconds(3), stacks: [loading]))
+      ),
+      (86_400, .exit(ExitRecord(.unknown))),
+      (86_400, .exit(ExitRecord(.exited(status: 7)))),
+      (86_400, .exit(ExitRecord(.signalled(11)))),
+      (86_400, .summary(summary())),
+    ])
+
+let quietWatch = series(
+  "build-3",
+  [
+    (-1, .attach(attach(cpuThreshold: 0))),
+    (
+      0,
+      .summary(
+        SummaryRecord(
+          watched: .zero, stalls: [], unverified: 0, busyThreads: 0, nearMisses: [], parked: nil, places: [],
+          ownCost: OwnCost(
+            cpuTime: .milliseconds(2), watched: .zero, looks: 1, lateLooks: 0, targetStopped: .zero)))
+    ),
+  ])
+
+let dumpedThreads = series(
+  "build-3",
+  [
+    (0, .dump(ThreadDumpRecord(loading))), (0, .dump(ThreadDumpRecord(emptyStack()))),
+    (0, .dump(ThreadDumpRecord(approximateStack()))),
+    (
+      0.014,
+      .dumpSummary(
+        DumpSummaryRecord(
+          threads: 3, withoutStack: 1, omitted: 2, took: .milliseconds(14), targetStopped: .microseconds(312))
+      )
+    ),
+  ])
+
+/// Escape sequence, C1 control, right-to-left override, line separator, newline, backslash, invalid UTF-8.
+let hostileName = ByteString(
+  Array("\u{1B}]0;x\u{7}\u{9B}2J\u{202E}\u{2028}\n\\".utf8) + [0xFF, 0xC3])
+
+let hostileWatch: [Record] = {
+  let text = String(decoding: hostileName.bytes, as: UTF8.self)
+  let thread = ThreadRecord(threadID: 4250, name: hostileName, role: .worker)
+  var worst = frame(UInt64.max, hostileName, ByteString(Array("/tmp/".utf8) + hostileName.bytes))
+  worst.rawSymbol = hostileName
+  worst.file = hostileName
+  worst.line = 1
+  worst.module?.buildID = text
+  var stack = stack([worst], end: .loop, role: .worker)
+  stack.threadName = hostileName
+  stack.missing = text
+  let cause = Cause(.unknown, text, confidence: .low, evidence: [text])
+  return series(
+    hostileName,
+    [
+      (
+        0,
+        .attach(
+          AttachRecord(
+            name: hostileName, command: ["plain", hostileName], executable: hostileName, buildID: text,
+            startTicks: nil, threads: 1, thread: thread, threadReason: text, threshold: .milliseconds(10),
+            cpuThreshold: .nan, cpuWindow: .seconds(1), observer: text, captureWays: [],
+            missing: [MissingAbility(what: text, why: text)]))
+      ),
+      (0, .notice(NoticeRecord(.captureFailed, text))),
+      (
+        0,
+        .stall(
+          StallRecord(
+            stall(1, .ended, 500), at: moment(0), thread: thread, cause: cause, repetition: Repetition(),
+            stacks: [stack]))
+      ),
+      (0, .cpu(BusyThreadRecord(thread: thread, cpuTime: .seconds(1), window: .zero, stacks: [stack]))),
+      (0, .dump(ThreadDumpRecord(stack))),
+      (
+        0,
+        .summary(
+          SummaryRecord(
+            watched: .seconds(1), stalls: [.milliseconds(500)], unverified: 0, busyThreads: 0, nearMisses: [],
+            parked: nil,
+            places: [
+              PlaceSummary(
+                fingerprint: Fingerprint(stack), place: hostileName, count: 1, total: .milliseconds(500),
+                cause: .unknown)
+            ],
+            ownCost: OwnCost(
+              cpuTime: .zero, watched: .seconds(1), looks: 1, lateLooks: 0, targetStopped: .zero)))
+      ),
+    ])
+}()
