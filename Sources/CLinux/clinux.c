@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -24,6 +25,8 @@
 #include <unistd.h>
 
 int clinux_open(const char *path, int flags) { return open(path, flags | O_CLOEXEC, 0644); }
+
+int clinux_open_path(const char *path) { return open(path, O_PATH | O_CLOEXEC); }
 
 int clinux_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }
 
@@ -72,6 +75,7 @@ ssize_t clinux_read_signal(int descriptor, struct clinux_signal_info *info) {
 int clinux_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }
 int clinux_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0); }
 int clinux_set_thread_name(const uint8_t *name) { return prctl(PR_SET_NAME, name); }
+uint64_t clinux_own_vdso_address(void) { return getauxval(AT_SYSINFO_EHDR); }
 pid_t clinux_gettid(void) { return (pid_t)syscall(SYS_gettid); }
 int clinux_processor_of_caller(void) { return sched_getcpu(); }
 
@@ -84,6 +88,32 @@ int clinux_pin_to_processor(int processor) {
   }
   CPU_SET(processor, &set);
   return sched_setaffinity(0, sizeof set, &set);
+}
+
+pid_t clinux_start_program(char *const *arguments, const int *unblocked, int count) {
+  posix_spawnattr_t attributes;
+  sigset_t mask, defaults;
+  pid_t child = -1;
+  pthread_sigmask(SIG_BLOCK, NULL, &mask);
+  sigemptyset(&defaults);
+  for (int i = 0; i < count; i++) {
+    sigdelset(&mask, unblocked[i]);
+    sigaddset(&defaults, unblocked[i]);
+  }
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &mask);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  int error = posix_spawnp(&child, arguments[0], NULL, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  errno = error;
+  return error ? -1 : child;
+}
+
+int clinux_signal_that_stopped(pid_t child) {
+  siginfo_t info = {0};
+  if (waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG) || info.si_pid != child) return 0;
+  return info.si_status;
 }
 
 bool clinux_save_affinity(void *buffer, size_t size) {
@@ -110,6 +140,11 @@ ssize_t clinux_ptrace_registers(pid_t tid, uint64_t *words, size_t capacity_byte
   struct iovec vector = {words, capacity_bytes};
   if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &vector)) return -1;
   return (ssize_t)vector.iov_len;
+}
+
+// The raw call: glibc's wrapper returns the word itself, so that a word of -1 looks like a failure.
+int clinux_ptrace_peek(pid_t tid, uint64_t address, uint64_t *word) {
+  return (int)syscall(SYS_ptrace, PTRACE_PEEKDATA, tid, address, word);
 }
 
 int clinux_ptrace_write_rax(pid_t tid, uint64_t value) {
@@ -220,7 +255,8 @@ ssize_t clinux_receive_message(int socket, void *bytes, size_t capacity, int *de
   struct msghdr message = {.msg_iov = &vector,
                            .msg_iovlen = 1,
                            .msg_control = control.space,
-                           .msg_controllen = sizeof control.space};
+                           // Not CMSG_SPACE: its padding would let in a second descriptor, which nobody closes.
+                           .msg_controllen = CMSG_LEN(sizeof(int))};
   *descriptor = -1;
   ssize_t count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   if (count < 0) return count;

@@ -48,6 +48,19 @@ package struct ChildProcess: ~Copyable, Sendable {
     if ending == nil { _ = Glibc.kill(processID, number) }
   }
 
+  /// Kills a released child without waiting for its end, which can take long when it is blocked in the kernel. True
+  /// if the end has come already; else `reap` it later.
+  package static func kill(_ processID: Int32) -> Bool {
+    _ = Glibc.kill(processID, SIGKILL)
+    return reap(processID)
+  }
+
+  /// True if the child has ended and nothing is left of it.
+  package static func reap(_ processID: Int32) -> Bool {
+    var status: Int32 = 0
+    do { return try systemCall { unsafe clinux_wait(processID, &status, false) } != 0 } catch { return true }
+  }
+
   /// How the child ended; nil while it runs and `block` is false.
   package mutating func wait(block: Bool) throws(Errno) -> ExitStatus? {
     if let ending { return ending }

@@ -17,6 +17,17 @@ package struct FileDescriptor: ~Copyable, Sendable {
       owning: try systemCall { unsafe path.withCString { unsafe clinux_open($0, O_RDONLY | flags) } })
   }
 
+  /// Resolves a name and touches nothing, open(2), `O_PATH`: what it names can be neither read nor written through this.
+  package static func resolve(_ path: [UInt8]) throws(Errno) -> FileDescriptor {
+    let name = path + [0]
+    return FileDescriptor(
+      owning: try systemCall {
+        unsafe name.withUnsafeBytes {
+          unsafe clinux_open_path($0.assumingMemoryBound(to: CChar.self).baseAddress!)
+        }
+      })
+  }
+
   /// Creates or empties a file for writing, close-on-exec.
   package static func create(_ path: String) throws(Errno) -> FileDescriptor {
     let flags = O_WRONLY | O_CREAT | O_TRUNC

@@ -28,14 +28,3 @@ package func readPseudoFile(_ path: String, limit: Int = 65_536) throws(Errno) -
   if bytes.isEmpty { throw .noSuchProcess }
   return bytes
 }
-
-/// The target of a symbolic link such as `/proc/PID/fd/7`, at most 4 KB.
-package func readLink(_ path: String) throws(Errno) -> [UInt8] {
-  var buffer = [UInt8](repeating: 0, count: 4096)
-  let count = try systemCall { () -> Int in
-    unsafe buffer.withUnsafeMutableBytes { bytes in
-      unsafe path.withCString { unsafe readlink($0, bytes.baseAddress!, bytes.count) }
-    }
-  }
-  return Array(buffer[..<count])
-}

@@ -13,6 +13,9 @@ package struct ThreadStat: Sendable, Equatable {
   package var threads: Int
   /// In clock ticks since boot: with the id, the identity of a task.
   package var startTicks: UInt64
+  /// Where the program's code and first stack lie: another value means that the process runs another program. Zeros
+  /// to those who may not look into it.
+  package var image: ImageMark
   /// The CPU it last ran on.
   package var processor: Int32
 
@@ -46,6 +49,14 @@ package struct ThreadStat: Sendable, Equatable {
     systemTicks = fields[15]
     threads = Int(truncatingIfNeeded: fields[20])
     startTicks = fields[22]
+    image = ImageMark(codeStart: fields[26], codeEnd: fields[27], stackStart: fields[28])
     processor = Int32(truncatingIfNeeded: fields[39])
   }
+}
+
+/// Tells one program image from the next one in the same process: exec keeps id and start time.
+package struct ImageMark: Sendable, Hashable {
+  package var codeStart: UInt64
+  package var codeEnd: UInt64
+  package var stackStart: UInt64
 }

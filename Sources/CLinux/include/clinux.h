@@ -10,6 +10,8 @@
 #include <sys/types.h>
 
 int clinux_open(const char *path, int flags);
+// O_PATH: names a file without opening it.
+int clinux_open_path(const char *path);
 int clinux_duplicate(int descriptor);
 int clinux_pidfd_open(pid_t pid);
 int clinux_eventfd(void);
@@ -29,9 +31,16 @@ struct clinux_signal_info {
 };
 ssize_t clinux_read_signal(int descriptor, struct clinux_signal_info *info);
 
+// Starts a program found through PATH, in our process group, with our descriptors (but the close-on-exec ones). The
+// `unblocked` signals are not blocked in it and have the default action. Fails with the reason of exec.
+pid_t clinux_start_program(char *const *arguments, const int *unblocked, int count);
+// The signal that stopped the child, if it has been stopped since the last call; 0 if not.
+int clinux_signal_that_stopped(pid_t child);
+
 int clinux_set_parent_death_signal(int signal);
 int clinux_set_not_dumpable(void);
 int clinux_set_thread_name(const uint8_t *name);
+uint64_t clinux_own_vdso_address(void);
 pid_t clinux_gettid(void);
 int clinux_processor_of_caller(void);
 int clinux_pin_to_processor(int processor);
@@ -42,12 +51,14 @@ bool clinux_restore_affinity(const void *buffer, size_t size);
 // Copies up to `length` bytes from the other process; a short count where its memory ends.
 ssize_t clinux_process_vm_read(pid_t pid, uint64_t address, void *buffer, size_t length);
 
-// ptrace: only what reading needs. `clinux_ptrace_set_result` is the one that writes.
+// ptrace: only what reading needs. `clinux_ptrace_write_rax` is the one that writes.
 int clinux_ptrace_seize(pid_t tid);
 int clinux_ptrace_interrupt(pid_t tid);
 int clinux_ptrace_detach(pid_t tid, int signal);
 // Registers as `struct user_regs_struct` (27 words on x86-64); returns the number of bytes the kernel filled in.
 ssize_t clinux_ptrace_registers(pid_t tid, uint64_t *words, size_t capacity_bytes);
+// One word of the memory of a stopped thread.
+int clinux_ptrace_peek(pid_t tid, uint64_t address, uint64_t *word);
 int clinux_ptrace_write_rax(pid_t tid, uint64_t value);
 
 // Starts a program with our environment, no signal blocked or handled, and exactly these descriptors: `descriptors[i]`

@@ -1,0 +1,18 @@
+// What a helper process of ours does to itself.
+
+internal import CLinux
+internal import Glibc
+
+package enum OwnProcess {
+  /// Out of reach of the terminal and of those who clean up by name, but not longer-lived than its parent: the kernel
+  /// kills it when the thread that started it ends, which matters only while it is blocked.
+  package static func becomeHelper() {
+    for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2] {
+      _ = Glibc.signal(number, SIG_IGN)
+    }
+    _ = clinux_set_parent_death_signal(SIGKILL)
+  }
+
+  /// Without running anything on the way out.
+  package static func endAtOnce() -> Never { _exit(0) }
+}
