@@ -1,0 +1,160 @@
+// The watch's end of the helper process: every question has a deadline, and a helper that misses it is replaced.
+
+package import Linux
+internal import StallCore
+
+/// Owns the helper process. Each question blocks its caller for no longer than the deadline. After a failure of the
+/// helper itself (killed, late, talking nonsense) the next question goes to a new one.
+package struct CaptureHelper: ~Copyable {
+  /// The bytes copied from the stack pointer upwards unless more is asked for.
+  package static let usualStackBytes = 65_536
+  package static let mostFileBytes = 16 << 20
+  /// What a start may take on a busy machine; counts only for the first question to a new helper.
+  private static let startAllowance = Duration.seconds(2)
+
+  /// What makes the program a helper instead, and the descriptor of the socket in it.
+  package static let hiddenArgument = "capture-helper"
+  package static let socketInChild: Int32 = 3
+
+  private let executable: String
+  private let arguments: [String]
+  /// The process that answers now, if there is one.
+  package private(set) var processID: Int32?
+  private var socket: MessageSocket?
+  private var hasStarted = false
+  private var lastID = CaptureReply.helloID
+  /// Killed, but perhaps still in a kernel wait that even SIGKILL does not end.
+  private var unreaped: [Int32] = []
+
+  /// The program that answers: by default ourselves, told so by a hidden argument.
+  package init(executable: String = "/proc/self/exe", arguments: [String] = [hiddenArgument]) {
+    self.executable = executable
+    self.arguments = arguments
+  }
+
+  deinit { if let processID { _ = ChildProcess.kill(processID) } }
+
+  /// Starts the helper if there is none, so that the first question need not wait for it.
+  package mutating func prepare() throws(CaptureFailure) {
+    unreaped.removeAll { ChildProcess.reap($0) }
+    if processID != nil { return }
+    do {
+      let pair = try MessageSocket.makePair()
+      let process = try ChildProcess(
+        path: executable, arguments: arguments, descriptors: [-1, -1, 2, pair.theirs.rawValue], ownGroup: true
+      )
+      processID = process.release()
+      socket = pair.takeOurs()
+      hasStarted = false
+    } catch { throw .helperUnavailable(error) }
+  }
+
+  /// Copies registers and stack of one thread by the best way that does no harm.
+  package mutating func capture(
+    processID: Int32, threadID: Int32, rules: CaptureRules,
+    stackBytes: Int = usualStackBytes, deadline: Duration = .milliseconds(20)
+  ) throws(CaptureFailure) -> RawCapture {
+    var request = CaptureRequest(kind: .thread, processID: processID, threadID: threadID)
+    request.rules = rules
+    request.count = stackBytes
+    let answer = try ask(request, deadline)
+    return RawCapture(threadID: threadID, reply: answer.reply, stack: answer.bulk)
+  }
+
+  /// Copies at most 8 KB; fewer bytes where the memory ends.
+  package mutating func readMemory(
+    ofThread threadID: Int32, at address: UInt64, count: Int, deadline: Duration = .milliseconds(20)
+  ) throws(CaptureFailure) -> [UInt8] {
+    var request = CaptureRequest(kind: .memory, processID: threadID, threadID: threadID)
+    request.address = address
+    request.count = count
+    return try ask(request, deadline).reply.bytes
+  }
+
+  /// The text of `maps`, unread. Through the thread, because an ended leader shows none.
+  package mutating func readMaps(
+    processID: Int32, threadID: Int32, deadline: Duration = .milliseconds(200)
+  ) throws(CaptureFailure) -> SealedBytes {
+    try askForFile(CaptureRequest(kind: .maps, processID: processID, threadID: threadID), deadline)
+  }
+
+  /// The arguments of the process, each ended by a zero byte, unread.
+  package mutating func readCommandLine(
+    processID: Int32, deadline: Duration = .milliseconds(200)
+  ) throws(CaptureFailure) -> SealedBytes {
+    try askForFile(CaptureRequest(kind: .commandLine, processID: processID, threadID: processID), deadline)
+  }
+
+  private mutating func askForFile(
+    _ request: CaptureRequest, _ deadline: Duration
+  ) throws(CaptureFailure) -> SealedBytes {
+    guard let bulk = try ask(request, deadline).bulk else { throw .malformedReply }
+    return bulk
+  }
+
+  private struct Answer {
+    var reply: CaptureReply
+    var bulk: SealedBytes?
+  }
+
+  private mutating func ask(_ question: CaptureRequest, _ deadline: Duration) throws(CaptureFailure) -> Answer
+  {
+    lastID &+= 1
+    var request = question
+    request.id = lastID
+    try send(request.encoded())
+    let allowance = hasStarted ? .zero : CaptureHelper.startAllowance
+    var end = Clock.monotonicNanoseconds &+ (deadline + allowance).nanoseconds
+    while true {
+      let answer = try receive(until: end)
+      switch answer.reply.id {
+      case CaptureReply.helloID:
+        hasStarted = true
+        end = Clock.monotonicNanoseconds &+ deadline.nanoseconds
+      case request.id:
+        if answer.reply.isLast { discardHelper() }
+        if let failure = answer.reply.failure { throw failure }
+        return answer
+      default: break
+      }
+    }
+  }
+
+  /// A helper that ended since the last question is noticed here, and replaced once.
+  private mutating func send(_ bytes: [UInt8]) throws(CaptureFailure) {
+    try prepare()
+    do { try socket?.send(bytes) } catch {
+      discardHelper()
+      try prepare()
+      do { try socket?.send(bytes) } catch {
+        discardHelper()
+        throw .helperDied
+      }
+    }
+  }
+
+  private mutating func receive(until end: Int64) throws(CaptureFailure) -> Answer {
+    do { return try nextAnswer(until: end) } catch {
+      discardHelper()
+      throw error
+    }
+  }
+
+  private func nextAnswer(until end: Int64) throws(CaptureFailure) -> Answer {
+    let received: ReceivedMessage?
+    do {
+      let isThere = try socket?.waitReadable(untilNanoseconds: end) ?? false
+      received = isThere ? try socket?.receive(capacity: CaptureReply.mostBytes) : nil
+    } catch { throw .helperDied }
+    guard let message = received else { throw .timedOut }
+    if message.bytes.isEmpty { throw .helperDied }
+    guard let reply = CaptureReply(decoding: message.bytes) else { throw .malformedReply }
+    return Answer(reply: reply, bulk: message.takeBulk())
+  }
+
+  private mutating func discardHelper() {
+    socket = nil
+    if let processID, !ChildProcess.kill(processID) { unreaped.append(processID) }
+    processID = nil
+  }
+}

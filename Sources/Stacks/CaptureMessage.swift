@@ -1,0 +1,149 @@
+// What the watch and its helper process say to each other: 64-bit little-endian words, then bytes.
+
+internal import Linux
+internal import StallCore
+
+/// One question. `count` is the most bytes wanted: of the stack, or at `address`.
+struct CaptureRequest: Equatable {
+  enum Kind: UInt64 { case thread, memory, maps, commandLine }
+
+  var id: UInt64 = 0
+  var kind: Kind
+  var processID: Int32
+  var threadID: Int32
+  var rules = CaptureRules()
+  var address: UInt64 = 0
+  var count = 0
+
+  static let size = 7 * 8
+  static let mostMemoryBytes = 8192
+
+  func encoded() -> [UInt8] {
+    let flags: UInt64 = (rules.isParked ? 1 : 0) | (rules.mayStop ? 2 : 0) | (rules.isDump ? 4 : 0)
+    return bytes(of: [
+      id, kind.rawValue, UInt64(bitPattern: Int64(processID)), UInt64(bitPattern: Int64(threadID)), flags,
+      address, UInt64(bitPattern: Int64(count)),
+    ])
+  }
+
+  init(kind: Kind, processID: Int32, threadID: Int32) {
+    self.kind = kind
+    self.processID = processID
+    self.threadID = threadID
+  }
+
+  init?(decoding message: [UInt8]) {
+    guard message.count == CaptureRequest.size, let kind = Kind(rawValue: word(1, of: message)) else {
+      return nil
+    }
+    self.init(
+      kind: kind, processID: Int32(truncatingIfNeeded: word(2, of: message)),
+      threadID: Int32(truncatingIfNeeded: word(3, of: message)))
+    id = word(0, of: message)
+    let flags = word(4, of: message)
+    rules = CaptureRules(isParked: flags & 1 != 0, mayStop: flags & 2 != 0, isDump: flags & 4 != 0)
+    address = word(5, of: message)
+    count = Int(truncatingIfNeeded: word(6, of: message))
+  }
+}
+
+/// One answer. Bulk comes beside it as a sealed file: stack bytes, the text of `maps`; a few bytes of memory follow
+/// the words.
+struct CaptureReply {
+  /// The helper says with it that it has started.
+  static let helloID: UInt64 = 0
+  static let headerSize = (10 + Registers.count) * 8
+  static let mostBytes = headerSize + CaptureRequest.mostMemoryBytes
+
+  var id: UInt64
+  var failure: CaptureFailure?
+  var way = CaptureWay.ptrace
+  var registers = Registers()
+  var stackAddress: UInt64 = 0
+  var stoppedNanoseconds: Int64 = 0
+  var takenAtNanoseconds: Int64 = 0
+  /// The helper ends after this answer.
+  var isLast = false
+  var bytes: [UInt8] = []
+
+  init(id: UInt64, failure: CaptureFailure? = nil) {
+    self.id = id
+    self.failure = failure
+  }
+
+  func encoded() -> [UInt8] {
+    let (code, detail) = failure.map { $0.wireCode } ?? (0, 0)
+    var words = [
+      id, code, UInt64(bitPattern: detail), UInt64(CaptureWay.allCases.firstIndex(of: way) ?? 0),
+      stackAddress, UInt64(bitPattern: stoppedNanoseconds), UInt64(bitPattern: takenAtNanoseconds),
+      UInt64(bytes.count),
+    ]
+    var known: UInt64 = 0
+    for number in 0..<Registers.count where registers[number] != nil { known |= 1 << UInt64(number) }
+    words += [known, isLast ? 1 : 0]
+    for number in 0..<Registers.count { words.append(registers[number] ?? 0) }
+    return Stacks.bytes(of: words) + bytes
+  }
+
+  /// Nil for anything that a sound helper would not send.
+  init?(decoding message: [UInt8]) {
+    let ways = CaptureWay.allCases
+    guard message.count >= CaptureReply.headerSize, message.count <= CaptureReply.mostBytes,
+      let wayIndex = Int(exactly: word(3, of: message)), ways.indices.contains(wayIndex),
+      word(7, of: message) == UInt64(message.count - CaptureReply.headerSize)
+    else { return nil }
+    self.init(id: word(0, of: message))
+    if word(1, of: message) != 0 {
+      failure = CaptureFailure(
+        wireCode: word(1, of: message), detail: Int64(bitPattern: word(2, of: message)))
+    }
+    way = ways[wayIndex]
+    stackAddress = word(4, of: message)
+    stoppedNanoseconds = Int64(bitPattern: word(5, of: message))
+    takenAtNanoseconds = Int64(bitPattern: word(6, of: message))
+    let known = word(8, of: message)
+    isLast = word(9, of: message) != 0
+    for number in 0..<Registers.count where known & (1 << UInt64(number)) != 0 {
+      registers[number] = word(10 + number, of: message)
+    }
+    bytes = Array(message[CaptureReply.headerSize...])
+  }
+}
+
+extension CaptureFailure {
+  /// Those without a detail; their code is their place here plus one.
+  private static let plain: [CaptureFailure] = [
+    .gone, .timedOut, .moved, .running, .parked, .uninterruptible, .stoppedBySignal, .frozen, .dumpingCore,
+    .kernelThread, .thirtyTwoBit, .stopsForbidden, .helperDied, .malformedReply,
+  ]
+
+  fileprivate var wireCode: (code: UInt64, detail: Int64) {
+    switch self {
+    case .refused(let error): (100, Int64(error.code))
+    case .inFragileCall(let number): (101, Int64(number))
+    case .traced(let tracer): (102, Int64(tracer))
+    case .helperUnavailable(let error): (103, Int64(error.code))
+    default: (UInt64((CaptureFailure.plain.firstIndex(of: self) ?? 0) + 1), 0)
+    }
+  }
+
+  fileprivate init(wireCode: UInt64, detail: Int64) {
+    let number = Int32(truncatingIfNeeded: detail)
+    switch wireCode {
+    case 100: self = .refused(Errno(number))
+    case 101: self = .inFragileCall(number: Int(number))
+    case 102: self = .traced(by: number)
+    case 103: self = .helperUnavailable(Errno(number))
+    case 1...UInt64(CaptureFailure.plain.count): self = CaptureFailure.plain[Int(wireCode) - 1]
+    default: self = .malformedReply
+    }
+  }
+}
+
+private func bytes(of words: [UInt64]) -> [UInt8] {
+  words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64($0 * 8)) } }
+}
+
+private func word(_ index: Int, of message: [UInt8]) -> UInt64 {
+  message[index * 8..<index * 8 + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+}

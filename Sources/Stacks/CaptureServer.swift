@@ -1,0 +1,116 @@
+// The helper process: it does everything that can block, and is killed when it blocks too long.
+
+internal import Linux
+internal import StallCore
+
+/// Answers the questions of a `CaptureHelper`, one after another, until the other end of the socket is closed.
+///
+/// It holds nothing that anyone would miss. Killed at any moment, it takes nothing along: the kernel lets a tracee go
+/// when its tracer dies.
+package struct CaptureServer: ~Copyable {
+  private let socket: MessageSocket
+  private let buffer = CopyBuffer()
+
+  /// The whole life of the process.
+  package static func run(socket: Int32) -> Never {
+    OwnProcess.becomeHelper()
+    let server = CaptureServer(socket: MessageSocket(owning: FileDescriptor(owning: socket)))
+    // Fails when the watch has gone, and then nobody is left to tell.
+    try? server.serve()
+    OwnProcess.endAtOnce()
+  }
+
+  private init(socket: consuming MessageSocket) { self.socket = socket }
+
+  private func serve() throws(Errno) {
+    try socket.send(CaptureReply(id: CaptureReply.helloID).encoded())
+    while true {
+      let message = try socket.receive(capacity: CaptureRequest.size + 1)
+      guard let request = CaptureRequest(decoding: message.bytes) else { return }
+      if try answer(request).isLast { return }
+    }
+  }
+
+  private func answer(_ request: CaptureRequest) throws(Errno) -> CaptureReply {
+    var reply = CaptureReply(id: request.id)
+    var bulk: SealedBytes?
+    do { bulk = try fill(&reply, for: request) } catch {
+      reply = CaptureReply(id: request.id, failure: error)
+    }
+    // A thread that could not be let go, or changed its id by an exec, is let go by our end.
+    reply.isLast = Ptrace.holdsSomebody()
+    try socket.send(reply.encoded(), descriptor: bulk?.descriptor.rawValue ?? -1)
+    return reply
+  }
+
+  /// What is too long for the reply comes back as a sealed file.
+  private func fill(
+    _ reply: inout CaptureReply, for request: CaptureRequest
+  ) throws(CaptureFailure) -> SealedBytes? {
+    switch request.kind {
+    case .thread: return try captureThread(request, &reply)
+    case .maps: return try readFile("/proc/\(request.processID)/task/\(request.threadID)/maps")
+    case .commandLine: return try readFile("/proc/\(request.processID)/cmdline")
+    case .memory:
+      reply.bytes = try readMemory(request)
+      return nil
+    }
+  }
+
+  private func captureThread(
+    _ request: CaptureRequest, _ reply: inout CaptureReply
+  ) throws(CaptureFailure) -> SealedBytes? {
+    let captured = try tryWays(request)
+    reply.way = captured.way
+    reply.registers = captured.registers
+    reply.stackAddress = captured.stack.address
+    reply.stoppedNanoseconds = captured.stoppedNanoseconds
+    reply.takenAtNanoseconds = captured.takenAtNanoseconds
+    if captured.stack.count == 0 { return nil }
+    return try sealed(unsafe buffer.prefix(captured.stack.count).bytes)
+  }
+
+  private func tryWays(_ request: CaptureRequest) throws(CaptureFailure) -> CapturedThread {
+    let look = ThreadLook(processID: request.processID, threadID: request.threadID)
+    let plan = CapturePolicy.plan(try look.conditions(), request.rules)
+    var failure = plan.reasonNotToStop ?? .running
+    for way in plan.ways {
+      do {
+        switch way {
+        case .ptrace:
+          return try PtraceCapture.take(request.threadID, buffer: buffer, limit: request.count)
+        case .syscallFile: return try SyscallFileCapture.take(look, buffer: buffer, limit: request.count)
+        case .taskIterator, .perf: continue
+        }
+      } catch let error {
+        failure = error
+      }
+    }
+    throw hasEnded(look) ? .gone : failure
+  }
+
+  /// A thread on its way out refuses in several ways (PTRACE_SEIZE answers EPERM).
+  private func hasEnded(_ look: ThreadLook) -> Bool {
+    do { return CapturePolicy.isDead(try look.conditions().state) } catch { return error == .gone }
+  }
+
+  private func readMemory(_ request: CaptureRequest) throws(CaptureFailure) -> [UInt8] {
+    let target = unsafe buffer.prefix(min(request.count, CaptureRequest.mostMemoryBytes))
+    do {
+      let count = try unsafe ProcessMemory(ofThread: request.threadID).read(at: request.address, into: target)
+      return unsafe Array(target[..<count])
+    } catch { throw CaptureFailure(error) }
+  }
+
+  private func readFile(_ path: String) throws(CaptureFailure) -> SealedBytes {
+    let bytes: [UInt8]
+    do { bytes = try FileDescriptor.open(path).readAll(limit: CaptureHelper.mostFileBytes) } catch {
+      throw CaptureFailure(error)
+    }
+    return try unsafe sealed(bytes.span.bytes)
+  }
+
+  private func sealed(_ bytes: RawSpan) throws(CaptureFailure) -> SealedBytes {
+    do { return try SealedBytes(copying: bytes) } catch { throw CaptureFailure(error) }
+  }
+}

@@ -1,0 +1,32 @@
+// A capture as it came from the helper: cheap to hand on, turned into a snapshot by whoever has time.
+
+package import Linux
+package import StallCore
+
+package final class RawCapture: Sendable {
+  package let threadID: Int32
+  package let way: CaptureWay
+  package let registers: Registers
+  package let stoppedFor: Duration
+  package let takenAt: Instant
+  private let stackAddress: UInt64
+  private let stack: SealedBytes?
+
+  init(threadID: Int32, reply: CaptureReply, stack: SealedBytes?) {
+    self.threadID = threadID
+    way = reply.way
+    registers = reply.registers
+    stoppedFor = .nanoseconds(reply.stoppedNanoseconds)
+    takenAt = Instant(nanoseconds: reply.takenAtNanoseconds)
+    stackAddress = reply.stackAddress
+    self.stack = stack
+  }
+
+  /// Reads the stack bytes; they may be none.
+  package func snapshot() throws(Errno) -> ThreadSnapshot {
+    ThreadSnapshot(
+      threadID: threadID, way: way, registers: registers, stackAddress: stackAddress,
+      stackBytes: try stack?.bytes(limit: CopyBuffer.capacity) ?? [], stoppedFor: stoppedFor, takenAt: takenAt
+    )
+  }
+}

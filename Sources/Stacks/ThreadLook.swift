@@ -1,0 +1,81 @@
+// What `/proc` shows of a thread in the moment before it is captured.
+
+internal import Linux
+internal import StallCore
+
+/// Reads the files of one thread anew at each look. Only for the helper process: some of them take the locks of the
+/// target.
+struct ThreadLook {
+  let processID: Int32
+  let threadID: Int32
+
+  private var directory: String { "/proc/\(processID)/task/\(threadID)" }
+
+  /// All that `CapturePolicy` wants to know.
+  func conditions() throws(CaptureFailure) -> CaptureConditions {
+    let statText = try read("stat")
+    guard let stat = ThreadStat(statText.span) else { throw .gone }
+    var conditions = CaptureConditions(state: stat.state, systemCall: .running)
+    conditions.isKernelThread = stat.isKernelThread || ThreadLook.isKernelWorker(stat)
+    if conditions.isKernelThread { return conditions }
+    let statusText = try read("status")
+    let status = ProcessStatus(statusText.span)
+    conditions.tracer = status.tracer ?? 0
+    conditions.isDumpingCore = status.isDumpingCore
+    switch try systemCall() {
+    case .running: break
+    case .outsideCall: conditions.systemCall = .outside
+    case .call(let number, let arguments, _, _):
+      conditions.systemCall = .inside(number: number)
+      conditions.descriptorKind = kind(of: arguments[0])
+    }
+    // A running thread is not frozen, and on cgroup v1 a frozen one is in state D.
+    conditions.isFrozen = stat.state == UInt8(ascii: "S") && isFrozen()
+    return conditions
+  }
+
+  /// PF_IO_WORKER and PF_USER_WORKER (<linux/sched.h>): threads of the process that never run its code.
+  private static func isKernelWorker(_ stat: ThreadStat) -> Bool { stat.flags & (0x10 | 0x4000) != 0 }
+
+  /// What the thread is blocked in.
+  func systemCall() throws(CaptureFailure) -> SystemCallRecord {
+    let text = try read("syscall")
+    guard let record = SystemCallRecord(text.span) else { throw .gone }
+    return record
+  }
+
+  /// How often the thread was put on a CPU. It cannot run without counting up.
+  func timesScheduled() throws(CaptureFailure) -> UInt64 {
+    let text = try read("schedstat")
+    guard let statistics = SchedulerStatistics(text.span) else { throw .gone }
+    return statistics.timesScheduled
+  }
+
+  private func read(_ name: String) throws(CaptureFailure) -> [UInt8] {
+    do { return try readPseudoFile("\(directory)/\(name)", limit: 4096) } catch {
+      throw CaptureFailure(error)
+    }
+  }
+
+  private func kind(of descriptor: UInt64) -> DescriptorKind {
+    let number = UInt32(truncatingIfNeeded: descriptor)
+    guard let target = try? readLink("/proc/\(processID)/fd/\(number)") else { return .unknown }
+    return target.span.matches("socket:", at: 0) ? .socket : .other
+  }
+
+  /// The cgroup v2 freezer; its mount is where systemd and every container runtime put it.
+  private func isFrozen() -> Bool {
+    guard let groups = try? read("cgroup") else { return false }
+    let text = groups.span
+    guard let start = text.endOfKey("0::", from: 0) else { return false }
+    let path = String(decoding: groups[start...].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    guard let events = try? readPseudoFile("/sys/fs/cgroup\(path)/cgroup.events", limit: 4096) else {
+      return false
+    }
+    return events.span.endOfKey("frozen 1", from: 0) != nil
+  }
+}
+
+extension CaptureFailure {
+  init(_ error: Errno) { self = error.meansTaskGone ? .gone : .refused(error) }
+}

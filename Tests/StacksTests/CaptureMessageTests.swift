@@ -1,0 +1,72 @@
+// What the watch and its helper say to each other survives the way, and nonsense is refused.
+
+import Linux
+import StallCore
+import Testing
+
+@testable import Stacks
+
+@Suite struct CaptureMessageTests {
+  @Test(arguments: 0..<8)
+  func requestSurvives(flags: Int) {
+    var request = CaptureRequest(kind: .memory, processID: 12, threadID: -3)
+    request.id = .max
+    request.rules = CaptureRules(isParked: flags & 1 != 0, mayStop: flags & 2 != 0, isDump: flags & 4 != 0)
+    request.address = 0x8000_0000_0000_0001
+    request.count = 8192
+    #expect(CaptureRequest(decoding: request.encoded()) == request)
+  }
+
+  @Test func replySurvives() throws {
+    var reply = CaptureReply(id: 9)
+    reply.way = .syscallFile
+    reply.registers[Registers.stackPointer] = .max
+    reply.registers[Registers.programCounter] = 0
+    reply.stackAddress = 0x7fff_0000
+    reply.stoppedNanoseconds = -1
+    reply.takenAtNanoseconds = 1 << 60
+    reply.isLast = true
+    reply.bytes = [1, 2, 3]
+    let decoded = try #require(CaptureReply(decoding: reply.encoded()))
+    #expect(decoded.encoded() == reply.encoded())
+    #expect(decoded.registers[Registers.programCounter] == 0)
+    #expect(decoded.registers[Registers.framePointer] == nil)
+    #expect(decoded.isLast && decoded.failure == nil)
+  }
+
+  @Test(arguments: [
+    CaptureFailure.gone, .refused(.notPermitted), .timedOut, .moved, .running, .parked,
+    .inFragileCall(number: 232), .uninterruptible, .stoppedBySignal, .traced(by: 77), .frozen, .dumpingCore,
+    .kernelThread, .thirtyTwoBit, .stopsForbidden, .helperDied, .helperUnavailable(.noSpace), .malformedReply,
+  ])
+  func failureSurvives(failure: CaptureFailure) throws {
+    let decoded = try #require(CaptureReply(decoding: CaptureReply(id: 1, failure: failure).encoded()))
+    #expect(decoded.failure == failure)
+    #expect(!failure.text.isEmpty)
+  }
+
+  @Test(arguments: [0, 1, 8, 55, 57, 215, 217, 9000])
+  func refusesWrongLengths(length: Int) {
+    let bytes = [UInt8](repeating: 0xFF, count: length)
+    #expect(CaptureRequest(decoding: bytes) == nil)
+    #expect(CaptureReply(decoding: bytes) == nil)
+  }
+
+  /// One word after another is replaced by the worst number; whatever comes out, nothing traps.
+  @Test(arguments: 0..<27)
+  func survivesHostileWords(index: Int) {
+    for value in [UInt8(0xFF), 0x7F, 0x80] {
+      var bytes = CaptureReply(id: 1).encoded()
+      bytes.replaceSubrange(index * 8..<index * 8 + 8, with: [UInt8](repeating: value, count: 8))
+      _ = CaptureReply(decoding: bytes)?.failure?.text
+      var request = CaptureRequest(kind: .thread, processID: 1, threadID: 1).encoded()
+      if index < 7 {
+        request.replaceSubrange(index * 8..<index * 8 + 8, with: [UInt8](repeating: value, count: 8))
+      }
+      _ = CaptureRequest(decoding: request)
+    }
+    var way = CaptureReply(id: 1).encoded()
+    way[3 * 8] = 4
+    #expect(CaptureReply(decoding: way) == nil)
+  }
+}

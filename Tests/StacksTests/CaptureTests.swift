@@ -1,0 +1,127 @@
+// Capturing threads of real programs through the helper process.
+
+import Glibc
+import Linux
+import Stacks
+import StallCore
+import TestSupport
+import Testing
+
+func testHelper() -> CaptureHelper {
+  CaptureHelper(executable: builtProduct("TestCaptureHelper"), arguments: [])
+}
+
+/// A time by which a helper on a busy machine has surely answered; the tests that need a miss give their own.
+let patience = Duration.seconds(5)
+
+extension CaptureHelper {
+  mutating func captureMain(
+    _ processID: Int32, _ rules: CaptureRules = CaptureRules(), deadline: Duration = patience
+  ) throws(CaptureFailure) -> RawCapture {
+    try capture(processID: processID, threadID: processID, rules: rules, deadline: deadline)
+  }
+}
+
+@Suite struct CaptureTests {
+  @Test(arguments: [
+    (CaptureRules(), CaptureWay.ptrace), (CaptureRules(isParked: true), .syscallFile),
+    (CaptureRules(mayStop: false), .syscallFile),
+  ])
+  func copiesStackOfBlockedThread(rules: CaptureRules, way: CaptureWay) throws {
+    var target = try TargetProcess.start("pattern")
+    let address = try #require(UInt64(try target.readLine()))
+    _ = try eventually { () throws(Errno) in try threadStates(of: target.processID).values.contains("S") }
+    var helper = testHelper()
+    let snapshot = try helper.captureMain(target.processID, rules).snapshot()
+    #expect(snapshot.way == way)
+    #expect(snapshot.stackAddress == snapshot.registers.stackPointer - 128)
+    let offset = Int(address - snapshot.stackAddress)
+    #expect(snapshot.stackBytes[offset..<offset + 4096].allSatisfy { $0 == 0xA5 })
+    #expect(snapshot.registers.programCounter != 0)
+    #expect((snapshot.registers[Registers.framePointer] != nil) == (way == .ptrace))
+    #expect((snapshot.stoppedFor > .zero) == (way == .ptrace))
+    #expect(try eventually { try threadStates(of: target.processID) == [target.processID: "S"] })
+  }
+
+  @Test func capturesRunningThread() throws {
+    let target = try TargetProcess.start("spin")
+    var helper = testHelper()
+    let snapshot = try helper.captureMain(target.processID).snapshot()
+    #expect(snapshot.way == .ptrace)
+    #expect(!snapshot.stackBytes.isEmpty)
+    #expect(throws: CaptureFailure.running) {
+      var helper = testHelper()
+      _ = try helper.captureMain(target.processID, CaptureRules(mayStop: false))
+    }
+    let states = try threadStates(of: target.processID)
+    #expect(states[target.processID] == "R")
+  }
+
+  @Test func readsMapsAndCommandLine() throws {
+    let target = try TargetProcess.start("pause")
+    var helper = testHelper()
+    let maps = try helper.readMaps(
+      processID: target.processID, threadID: target.processID, deadline: patience)
+    #expect(String(decoding: try maps.bytes(limit: 1 << 20), as: UTF8.self).contains("/TestTarget\n"))
+    let line = try helper.readCommandLine(processID: target.processID, deadline: patience).bytes(limit: 4096)
+    #expect(line.suffix(6) == Array("pause\0".utf8))
+    #expect(throws: CaptureFailure.gone) {
+      var helper = testHelper()
+      _ = try helper.readCommandLine(processID: 999_999_999)
+    }
+  }
+
+  /// The policy sees `epoll_wait` and stops the thread only in its 10 µs of work, from which it sometimes enters the
+  /// call before the stop lands.
+  @Test func epollLoopSeesNoInterruption() throws {
+    var target = try TargetProcess.start("epoll-loop")
+    let counters = try #require(UInt64(try target.readLine()))
+    var helper = testHelper()
+    var captured = 0
+    for _ in 0..<2_000 where (try? helper.captureMain(target.processID)) != nil { captured += 1 }
+    #expect(captured > 1_000)
+    #expect(try readWord(of: target.processID, at: counters) > 0)
+    #expect(try readWord(of: target.processID, at: counters + 8) == 0)
+  }
+
+  @Test func programThatAbortsOnInterruptionLives() throws {
+    var target = try TargetProcess.start("epoll-loop", "abort")
+    var helper = testHelper()
+    for _ in 0..<1_000 { _ = try? helper.captureMain(target.processID, CaptureRules(isDump: true)) }
+    let isAlive = target.isAlive()
+    #expect(isAlive)
+  }
+
+  @Test func noSignalIsLost() throws {
+    var target = try TargetProcess.start("signal-storm", "2000")
+    var helper = testHelper()
+    var ways: Set<CaptureWay> = []
+    for _ in 0..<500 {
+      if let capture = try? helper.captureMain(target.processID) { ways.insert(capture.way) }
+    }
+    #expect(ways.contains(.ptrace))
+    let counts = try target.readLine()
+    #expect(counts == "2000 0")
+  }
+
+  @Test func stoppedThreadStaysStopped() throws {
+    let target = try TargetProcess.start("pause")
+    target.signal(SIGSTOP)
+    func waitForState(_ state: Character) throws -> Bool {
+      try eventually { () throws(Errno) in try threadStates(of: target.processID).values.first == state }
+    }
+    #expect(try waitForState("T"))
+    var helper = testHelper()
+    // Let go, it runs for a moment until it has stopped again; a look may fall into that.
+    var ways: Set<CaptureWay> = []
+    for _ in 0..<20 {
+      ways.insert(try helper.captureMain(target.processID, CaptureRules(isDump: true)).way)
+    }
+    #expect(ways.contains(.ptrace))
+    #expect(try waitForState("T"))
+    let watched = try helper.captureMain(target.processID)
+    #expect(watched.way == .syscallFile)
+    target.signal(SIGCONT)
+    #expect(try waitForState("S"))
+  }
+}
