@@ -1,0 +1,113 @@
+// The sections of an opened ELF file, read within limits: every byte of it may be hostile.
+
+internal import CElfutils
+internal import Glibc
+
+/// Why a file gives no names.
+package enum SymbolFailure: Error, Hashable, Sendable {
+  /// No regular file, or one that is not 64-bit little-endian ELF.
+  case notELF
+  case unreadable
+  /// Headers, symbols or strings contradict each other or the file's size.
+  case damaged
+  /// More symbols or strings than an index may hold.
+  case tooLarge
+  /// A sound file without function symbols.
+  case noSymbols
+}
+
+/// A section header, as in elf(5).
+struct ElfSection {
+  var type: UInt32
+  var flags: UInt64
+  var address: UInt64
+  var size: UInt64
+  var entrySize: UInt64
+  /// Index of the section it goes with: a symbol table's strings, a relocation table's symbols.
+  var link: Int
+
+  var isExecutable: Bool { flags & UInt64(SHF_EXECINSTR) != 0 }
+  /// The first address behind it; nil if it wraps around.
+  var end: UInt64? {
+    let (end, overflow) = address.addingReportingOverflow(size)
+    return overflow ? nil : end
+  }
+}
+
+/// A libelf descriptor. It reads with pread, never through a mapping: a mapped file that shrinks raises SIGBUS.
+@safe private struct ElfHandle: ~Copyable {
+  let pointer: OpaquePointer
+
+  init(descriptor: Int32) throws(SymbolFailure) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .notELF }
+    guard elf_version(UInt32(EV_CURRENT)) != EV_NONE,
+      let pointer = unsafe elf_begin(descriptor, ELF_C_READ, nil)
+    else { throw .unreadable }
+    unsafe self.pointer = pointer
+  }
+
+  deinit { unsafe _ = elf_end(pointer) }
+}
+
+struct ElfFile: ~Copyable {
+  static let maximumSections = 100_000
+  static let maximumSectionBytes: UInt64 = 256 << 20
+
+  private let handle: ElfHandle
+  let sections: [ElfSection]
+  let isX8664: Bool
+
+  /// The descriptor stays the caller's and must stay open as long as this value lives.
+  init(descriptor: Int32) throws(SymbolFailure) {
+    let handle = try ElfHandle(descriptor: descriptor)
+    guard unsafe elf_kind(handle.pointer) == ELF_K_ELF else { throw .notELF }
+    var header = GElf_Ehdr()
+    guard unsafe gelf_getehdr(handle.pointer, &header) != nil else { throw .damaged }
+    guard header.e_ident.4 == ELFCLASS64, header.e_ident.5 == ELFDATA2LSB else { throw .notELF }
+    let sections = try Self.readSections(of: handle)
+    // libelf shows no sections where their headers lie outside the file.
+    if sections.isEmpty && header.e_shoff != 0 { throw .damaged }
+    self.handle = handle
+    self.sections = sections
+    isX8664 = Int32(header.e_machine) == EM_X86_64
+  }
+
+  private static func readSections(of handle: borrowing ElfHandle) throws(SymbolFailure) -> [ElfSection] {
+    var count = 0
+    guard unsafe elf_getshdrnum(handle.pointer, &count) == 0 else { throw .damaged }
+    guard count <= maximumSections else { throw .tooLarge }
+    var sections: [ElfSection] = []
+    sections.reserveCapacity(count)
+    for index in 0..<count {
+      var header = GElf_Shdr()
+      guard let section = unsafe elf_getscn(handle.pointer, index),
+        unsafe gelf_getshdr(section, &header) != nil
+      else {
+        throw .damaged
+      }
+      sections.append(
+        ElfSection(
+          type: header.sh_type, flags: header.sh_flags, address: header.sh_addr,
+          size: header.sh_size, entrySize: header.sh_entsize, link: Int(header.sh_link)))
+    }
+    return sections
+  }
+
+  /// The first section of a type, with its index.
+  func firstSection(ofType type: Int32) -> Int? { sections.firstIndex { $0.type == UInt32(type) } }
+
+  /// The bytes of a section as they stand in the file.
+  func withBytes<Result>(
+    ofSection index: Int, _ body: (RawSpan) -> Result
+  ) throws(SymbolFailure) -> Result {
+    guard sections.indices.contains(index) else { throw .damaged }
+    guard sections[index].size <= Self.maximumSectionBytes else { throw .tooLarge }
+    guard sections[index].type != UInt32(SHT_NOBITS), let section = unsafe elf_getscn(handle.pointer, index),
+      let data = unsafe elf_rawdata(section, nil)
+    else { throw .damaged }
+    let bytes = unsafe UnsafeRawBufferPointer(start: data.pointee.d_buf, count: data.pointee.d_size)
+    return unsafe body(bytes.bytes)
+  }
+}

@@ -1,0 +1,115 @@
+// The function symbols of one symbol table, as candidates for an index.
+
+internal import CElfutils
+
+/// A function symbol that may get its place in an index.
+struct SymbolCandidate {
+  var address: UInt64
+  /// Address behind its last byte as the table states it, cut at its section's end; nil if it states no size.
+  var statedEnd: UInt64?
+  /// Where its section ends; the largest address if it has none.
+  var sectionEnd: UInt64
+  /// Offset into the index's strings.
+  var name: UInt32
+  /// Among names of one address the lowest wins.
+  var rank: UInt8
+  /// A jump to an imported function rather than the function.
+  var isProcedureLinkage = false
+}
+
+/// Function symbols of several tables with their strings in one.
+struct SymbolCollection {
+  static let maximumSymbols = 4_000_000
+  /// Offsets into the strings are 32 bits wide.
+  static let maximumStringBytes = 512 << 20
+
+  private(set) var candidates: [SymbolCandidate] = []
+  private(set) var strings: [UInt8] = []
+
+  mutating func append(_ candidate: SymbolCandidate) { candidates.append(candidate) }
+
+  mutating func addTable(ofType type: Int32, from file: borrowing ElfFile) throws(SymbolFailure) {
+    if let table = file.firstSection(ofType: type) { _ = try addTable(section: table, of: file) }
+  }
+
+  /// Adds the dynamic symbols and the linkage table's jumps. A full table that was read before holds the same
+  /// functions; one that was thinned out by hand may hold fewer, and then both count.
+  mutating func addDynamicTable(from file: borrowing ElfFile) throws(SymbolFailure) {
+    guard let table = file.firstSection(ofType: SHT_DYNSYM) else { return }
+    let before = candidates.count
+    let strings = try addTable(section: table, of: file)
+    if before >= candidates.count - before { candidates.removeSubrange(before...) }
+    try addProcedureLinkage(of: file, symbolTable: table, stringBase: strings)
+  }
+
+  /// Adds the function symbols of a table and answers where its strings begin in `strings`.
+  private mutating func addTable(section index: Int, of file: borrowing ElfFile) throws(SymbolFailure) -> Int
+  {
+    let table = file.sections[index]
+    guard table.entrySize == UInt64(MemoryLayout<Elf64_Sym>.size) else { throw .damaged }
+    let count = Int(table.size / table.entrySize)
+    guard count <= Self.maximumSymbols else { throw .tooLarge }
+    let base = try addStrings(section: table.link, of: file)
+    let sections = file.sections
+    let stringEnd = strings.count
+    let found = try file.withBytes(ofSection: index) { bytes in
+      var found: [SymbolCandidate] = []
+      for number in 0..<min(count, bytes.byteCount / MemoryLayout<Elf64_Sym>.size) {
+        let offset = number * MemoryLayout<Elf64_Sym>.size
+        let symbol = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Elf64_Sym.self)
+        let name = base + Int(symbol.st_name)
+        guard symbol.st_name != 0, name < stringEnd else { continue }
+        if let candidate = Self.candidate(symbol, name: UInt32(name), sections: sections) {
+          found.append(candidate)
+        }
+      }
+      return found
+    }
+    candidates += found
+    return base
+  }
+
+  private mutating func addStrings(section index: Int, of file: borrowing ElfFile) throws(SymbolFailure)
+    -> Int
+  {
+    guard file.sections.indices.contains(index), file.sections[index].type == UInt32(SHT_STRTAB) else {
+      throw .damaged
+    }
+    let base = strings.count
+    let copy = try file.withBytes(ofSection: index) { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    }
+    guard base + copy.count < Self.maximumStringBytes else { throw .tooLarge }
+    strings += copy
+    strings.append(0)
+    return base
+  }
+
+  /// Functions and indirect functions anywhere executable; labels without a type only as the last resort.
+  private static func candidate(
+    _ symbol: Elf64_Sym, name: UInt32, sections: [ElfSection]
+  ) -> SymbolCandidate? {
+    let type = Int32(symbol.st_info & 0xF)
+    let binding = Int32(symbol.st_info >> 4)
+    guard type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE else { return nil }
+    let section = Int(symbol.st_shndx)
+    guard section != Int(SHN_UNDEF), sections.indices.contains(section), sections[section].isExecutable,
+      let sectionEnd = sections[section].end,
+      sections[section].address <= symbol.st_value, symbol.st_value < sectionEnd
+    else { return nil }
+    let (end, overflow) = symbol.st_value.addingReportingOverflow(symbol.st_size)
+    let bindingRank: UInt8 = binding == STB_WEAK ? 1 : binding == STB_LOCAL ? 2 : 0
+    let rank = (type == STT_NOTYPE ? 8 : 0) + (symbol.st_size == 0 ? 4 : 0) + bindingRank
+    return SymbolCandidate(
+      address: symbol.st_value,
+      statedEnd: symbol.st_size == 0 ? nil : overflow ? sectionEnd : min(end, sectionEnd),
+      sectionEnd: sectionEnd, name: name, rank: rank)
+  }
+}
+
+/// The NUL-terminated string at an offset, cut after 16 KiB: a hostile table can let every symbol name the same
+/// megabytes.
+func symbolName(at offset: UInt32, in strings: [UInt8]) -> ArraySlice<UInt8> {
+  let rest = strings.dropFirst(Int(offset)).prefix(16_384)
+  return rest.prefix(rest.firstIndex(of: 0).map { $0 - rest.startIndex } ?? rest.count)
+}
