@@ -1,0 +1,72 @@
+// What is known about a stalled thread when its cause is judged; whatever could not be had is nil.
+
+package import StallCore
+
+package struct Evidence: Sendable {
+  /// Another thread, known by its id as we see it.
+  package struct Thread: Hashable, Sendable {
+    package var id: Int32
+    package var name: ByteString?
+
+    package init(id: Int32, name: ByteString?) {
+      self.id = id
+      self.name = name
+    }
+  }
+
+  package var threadID: Int32
+  package var state: ThreadState
+  package var activity: Activity
+  /// The kernel function it sleeps in, `/proc/PID/task/TID/wchan`.
+  package var waitChannel: ByteString?
+  /// What the first argument of the call refers to, or the only descriptor of a poll.
+  package var descriptor: DescriptorLink?
+  /// How many descriptors a poll or select waits on.
+  package var descriptorCount: Int?
+  /// What the thread mostly did during the stall.
+  package var stallClass: StallClass?
+  /// The part of its CPU time spent in user mode, 0…1; an estimate from ticks.
+  package private(set) var userShare: Double?
+  /// Function names of the top of the stack, innermost first.
+  package var functions: [ByteString]
+  package var lock: LockWord?
+  /// The live thread that `lock` names.
+  package var holder: Thread?
+  /// The child process that is waited for.
+  package var child: Thread?
+
+  package init(
+    threadID: Int32, state: ThreadState, activity: Activity, stallClass: StallClass? = nil,
+    userShare: Double? = nil, functions: [ByteString] = []
+  ) {
+    self.threadID = threadID
+    self.state = state
+    self.activity = activity
+    self.stallClass = stallClass
+    self.userShare = userShare.flatMap { (0...1).contains($0) ? $0 : nil }
+    self.functions = functions
+  }
+
+  /// The system call that it is blocked in. A call that the kernel took up again after a stop shows as
+  /// `restart_syscall` with the arguments of the first; which one it is shows where it sleeps.
+  package var call: BlockedCall? {
+    guard case .blocked(var call) = activity else { return nil }
+    if call.number == SystemCallNumber.restartSyscall {
+      if isWaiting(in: "hrtimer_nanosleep", "do_nanosleep") { call.number = SystemCallNumber.nanosleep }
+      if isWaiting(in: "futex_", "__futex_") { call.number = SystemCallNumber.futex }
+      if isWaiting(in: "poll_schedule_timeout", "do_sys_poll", "do_poll") {
+        call.number = SystemCallNumber.poll
+      }
+    }
+    return call
+  }
+
+  func isWaiting(in channels: String...) -> Bool {
+    guard let waitChannel else { return false }
+    return channels.contains { waitChannel.bytes.starts(with: $0.utf8) }
+  }
+
+  func hasFunction(_ names: String...) -> Bool {
+    functions.contains { function in names.contains { function.bytes.elementsEqual($0.utf8) } }
+  }
+}

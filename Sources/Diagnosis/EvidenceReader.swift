@@ -1,0 +1,118 @@
+// Gathers evidence from `/proc`: only files and links whose reading cannot block on the target.
+
+internal import Linux
+package import StallCore
+
+package struct EvidenceReader {
+  /// Copies bytes of the target's memory; nil if they cannot be had. The caller decides how, since such a read can
+  /// block.
+  package typealias MemoryReader = (_ address: UInt64, _ length: Int) -> [UInt8]?
+
+  /// A thread to be found by its id within a nested pid namespace is looked for among this many.
+  private static let mostThreadsSearched = 4096
+
+  private let processID: Int32
+  private let threadID: Int32
+  private let memory: MemoryReader
+
+  package init(processID: Int32, threadID: Int32, memory: @escaping MemoryReader) {
+    self.processID = processID
+    self.threadID = threadID
+    self.memory = memory
+  }
+
+  /// `functions` are the names of the top of the stack, innermost first.
+  package func gather(
+    _ observation: ThreadObservation, stallClass: StallClass?, userShare: Double? = nil,
+    functions: [ByteString]
+  ) -> Evidence {
+    var evidence = Evidence(
+      threadID: threadID, state: observation.state, activity: observation.activity, stallClass: stallClass,
+      userShare: userShare, functions: functions)
+    guard observation.isBlocked else { return evidence }
+    let channel = text("task/\(threadID)/wchan")
+    evidence.waitChannel = channel?.bytes == [UInt8(ascii: "0")] ? nil : channel
+    guard let call = evidence.call else { return evidence }
+    evidence.descriptorCount = observation.descriptors?.count
+    evidence.descriptor = descriptorNumber(call, observation.descriptors).flatMap(link)
+    if let address = LockWord.address(in: call), let bytes = memory(address, LockWord.length) {
+      let lock = LockWord(call, bytes: bytes, functions: functions)
+      evidence.lock = lock
+      evidence.holder = lock.thread.flatMap(liveThread)
+    }
+    if call.number == SystemCallNumber.wait4 || call.number == SystemCallNumber.waitid {
+      evidence.child = child(of: call)
+    }
+    return evidence
+  }
+
+  private func text(_ file: String) -> ByteString? {
+    guard var bytes = try? readPseudoFile("/proc/\(processID)/\(file)", limit: 4096) else { return nil }
+    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    return ByteString(bytes)
+  }
+
+  /// Which descriptor the call is about: its first argument, or the only one of a poll.
+  private func descriptorNumber(_ call: BlockedCall, _ descriptors: DescriptorSet?) -> Int32? {
+    typealias Number = SystemCallNumber
+    switch call.number {
+    case Number.poll, Number.ppoll, Number.select, Number.pselect6:
+      return descriptors.flatMap { $0.count == 1 ? $0.first : nil }
+    case Number.wait4, Number.waitid, Number.futex, Number.futexWait, Number.futexWaitv, Number.nanosleep,
+      Number.clockNanosleep, Number.pause, Number.rtSigsuspend, Number.rtSigtimedwait, Number.semop,
+      Number.semtimedop, Number.msgsnd, Number.msgrcv, Number.ioGetevents, Number.ioPgetevents, Number.openat,
+      Number.sync, Number.restartSyscall:
+      return nil
+    default: return Int32(exactly: call.arguments.first)
+    }
+  }
+
+  private func link(_ descriptor: Int32) -> DescriptorLink? {
+    guard descriptor >= 0, let text = try? readLink("/proc/\(processID)/task/\(threadID)/fd/\(descriptor)")
+    else {
+      return nil
+    }
+    return DescriptorLink(number: descriptor, text: ByteString(text))
+  }
+
+  /// The thread of the target that the target itself knows by this id.
+  private func liveThread(_ id: Int32) -> Evidence.Thread? {
+    guard id > 0 else { return nil }
+    guard let status = try? ProcessStatus(path: "/proc/\(processID)/task/\(threadID)/status") else {
+      return nil
+    }
+    var outerID: Int32? = id
+    if let innermost = status.innermostID, innermost != threadID {
+      let threads = ((try? ThreadList.threads(of: processID)) ?? []).prefix(Self.mostThreadsSearched)
+      outerID = threads.first { thread in
+        (try? ProcessStatus(path: "/proc/\(processID)/task/\(thread)/status"))?.innermostID == id
+      }
+    }
+    guard let outerID, let name = text("task/\(outerID)/comm") else { return nil }
+    return Evidence.Thread(id: outerID, name: name)
+  }
+
+  /// The child that the call names, or the first one. `children` lists them by their ids as we see them.
+  private func child(of call: BlockedCall) -> Evidence.Thread? {
+    let children = text("task/\(threadID)/children")?.bytes.split(separator: UInt8(ascii: " ")) ?? []
+    let ids = children.compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
+    // wait4(pid, …), and waitid(P_PID = 1, pid, …).
+    let wanted = call.number == SystemCallNumber.wait4 ? call.arguments.first : call.arguments.second
+    let named = ids.first { UInt64($0) == wanted }
+    guard let id = named ?? ids.first else { return nil }
+    var name = try? readPseudoFile("/proc/\(id)/comm", limit: 64)
+    if name?.last == UInt8(ascii: "\n") { name?.removeLast() }
+    return Evidence.Thread(id: id, name: name.map { ByteString($0) })
+  }
+}
+
+extension LockWord {
+  /// The thread it names, as the target knows it.
+  var thread: Int32? {
+    switch self {
+    case .mutex(let owner), .readWriteLock(let owner): owner
+    case .inheritingMutex(let id), .threadEnd(let id): id
+    case .other: nil
+    }
+  }
+}
