@@ -18,6 +18,8 @@ package struct ProcObserver: ~Copyable {
   private var memory = [UInt8](repeating: 0, count: DescriptorReader.mostBytes)
 
   private var last: (timesScheduled: UInt64, descriptors: DescriptorSet?)?
+  /// The program that the process ran at the last look.
+  package private(set) var image: ImageMark?
   private var accountedAt: UInt64 = 0
   private var processor: Int32 = 0
 
@@ -106,7 +108,7 @@ package struct ProcObserver: ~Copyable {
   private mutating func readState() throws(Errno) -> (ThreadState, UInt64) {
     let recordCount = try stat.read(into: &buffer)
     guard let record = ThreadStat(buffer.span.extracting(first: recordCount)) else { throw .inputOutput }
-    processor = record.processor
+    (processor, image) = (record.processor, record.image)
     let state = ThreadState(rawValue: record.state) ?? .sleeping
     if let switches = try readDetail() { return (state, switches) }
     let count = try status.read(into: &buffer)

@@ -13,7 +13,7 @@ package struct ThreadScanner {
   private var buffer = PseudoFile.makeBuffer()
   private var notBefore = Instant(nanoseconds: 0)
 
-  private static let threadsPerSlice = 128
+  private static let slice: Duration = .milliseconds(2)
   private static let mostOwnShare = 100
 
   package init(process: Int32) { self.process = process }
@@ -32,11 +32,11 @@ package struct ThreadScanner {
   package mutating func proceed() -> [ThreadCPUSample]? {
     guard isScanning else { return nil }
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
-    for thread in waiting.prefix(Self.threadsPerSlice) {
+    var now = began
+    while now - began < Self.slice, let thread = waiting.popFirst() {
       if let sample = try? read(thread) { samples.append(sample) }
+      now = Instant(nanoseconds: Clock.monotonicNanoseconds)
     }
-    waiting = waiting.dropFirst(Self.threadsPerSlice)
-    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
     spent += now - began
     guard waiting.isEmpty else { return nil }
     notBefore = now + spent * Self.mostOwnShare

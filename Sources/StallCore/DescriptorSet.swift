@@ -10,6 +10,9 @@ package struct DescriptorSet: Hashable, Sendable {
 
   package init() {}
 
+  /// The lowest one.
+  package var first: Int32? { count == 0 ? nil : sorted[0] }
+
   package init(_ descriptors: some Sequence<Int32>) {
     for descriptor in descriptors { insert(descriptor) }
   }

@@ -48,32 +48,27 @@ package struct EventLoopModel: Sendable {
       lastSite = nil
       return call.number == SystemCallNumber.restartSyscall || !isJudgeable ? .undecided : .working
     }
-    let index = record(
-      site, at: observation.at, isNewVisit: hasMoved || lastSite == nil, isFirst: isFirstLook)
+    let isNewVisit = call.number != SystemCallNumber.restartSyscall && (hasMoved || lastSite == nil)
+    let index = record(site, at: observation.at, isNewVisit: isNewVisit, isFirst: isFirstLook)
     lastSite = site
     reconsiderHome(seen: index, at: observation.at)
     guard isJudgeable else { return .undecided }
     return homeIndex == index ? .parked : .working
   }
 
-  private var isJudgeable: Bool { home?.isBelievable ?? false }
+  /// Whether enough is known of the home to tell work from waiting.
+  package var isJudgeable: Bool { home?.isBelievable ?? false }
 
   /// The site of a call. After a stop and continue the kernel shows `restart_syscall` with the arguments, stack pointer
   /// and program counter of the call that it continues.
   private mutating func resolve(_ call: BlockedCall, _ descriptors: DescriptorSet?, hasMoved: Bool) -> Site? {
     if call.number == SystemCallNumber.restartSyscall {
-      return continues(call) ? siteOfLastCall : nil
+      return lastCall.map { call.continues($0) } ?? false ? siteOfLastCall : nil
     }
     if !hasMoved, let lastSite { return lastSite }
     lastCall = call
     siteOfLastCall = Site(call, descriptors: descriptors)
     return siteOfLastCall
-  }
-
-  private func continues(_ call: BlockedCall) -> Bool {
-    guard let lastCall else { return false }
-    return lastCall.stackPointer == call.stackPointer && lastCall.programCounter == call.programCounter
-      && lastCall.arguments == call.arguments
   }
 
   private mutating func record(_ site: Site, at moment: Instant, isNewVisit: Bool, isFirst: Bool) -> Int {

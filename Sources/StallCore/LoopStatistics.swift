@@ -1,20 +1,36 @@
 // What a whole watch adds up to: stalls, doubtful spells, near misses, and the share of time parked.
 
-package struct LoopStatistics: Sendable {
-  package private(set) var stalls = 0
-  package private(set) var verifiedStalls = 0
-  package private(set) var doubtful = 0
-  package private(set) var stalledTime: Duration = .zero
+/// Counts are exact; single durations are kept for the first ten thousand stalls only.
+package struct StallTotals: Sendable, Equatable {
+  package private(set) var count = 0
+  package private(set) var verified = 0
+  package private(set) var time: Duration = .zero
   package private(set) var longest: Duration = .zero
-  /// Durations of the stalls, in order of time; of at most the first ten thousand.
+  /// In order of time.
   package private(set) var durations: [Duration] = []
+
+  private static let mostDurations = 10_000
+
+  package init() {}
+
+  package mutating func add(_ stalled: Duration, isVerified: Bool) {
+    count += 1
+    if isVerified { verified += 1 }
+    time += stalled
+    longest = max(longest, stalled)
+    if durations.count < Self.mostDurations { durations.append(stalled) }
+  }
+}
+
+package struct LoopStatistics: Sendable {
+  package private(set) var stalls = StallTotals()
+  package private(set) var doubtful = 0
   /// The longest spells below the threshold, longest first.
   package private(set) var nearMisses: [Duration] = []
   private var parked: Duration = .zero
   private var judged: Duration = .zero
   private var lastLook: (at: Instant, position: LoopPosition)?
 
-  private static let mostDurations = 10_000
   private static let mostNearMisses = 3
 
   package init() {}
@@ -32,13 +48,7 @@ package struct LoopStatistics: Sendable {
     lastLook = (moment, position)
   }
 
-  mutating func count(_ stalled: Duration, isVerified: Bool) {
-    stalls += 1
-    if isVerified { verifiedStalls += 1 }
-    stalledTime += stalled
-    longest = max(longest, stalled)
-    if durations.count < Self.mostDurations { durations.append(stalled) }
-  }
+  mutating func count(_ stalled: Duration, isVerified: Bool) { stalls.add(stalled, isVerified: isVerified) }
 
   mutating func countDoubtful() { doubtful += 1 }
 
@@ -48,12 +58,5 @@ package struct LoopStatistics: Sendable {
     let position = nearMisses.firstIndex { $0 < duration } ?? nearMisses.count
     nearMisses.insert(duration, at: position)
     if nearMisses.count > Self.mostNearMisses { nearMisses.removeLast() }
-  }
-
-  /// The duration that `share` (0…1) of the stalls did not exceed.
-  package func percentile(_ share: Double) -> Duration? {
-    guard !durations.isEmpty else { return nil }
-    let sorted = durations.sorted()
-    return sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
   }
 }

@@ -61,6 +61,13 @@ package struct StallDetector: Sendable {
     return (action, next)
   }
 
+  /// A capture may have stopped the thread; `look` was taken right after it.
+  package mutating func absorbCapture(_ look: ThreadObservation) {
+    guard case .stalled(var spell, let id, let next) = state else { return }
+    spell.absorbCapture(look)
+    state = .stalled(spell, id: id, next: next)
+  }
+
   /// The target ended or was replaced, or the watch ends.
   package mutating func interrupt(_ reason: Interruption) -> StallAction {
     handle(.cutOff(reason))
@@ -71,6 +78,13 @@ package struct StallDetector: Sendable {
     loop = EventLoopModel()
     lastParked = nil
     state = .settled
+  }
+
+  package var alertInterval: Duration { schedule.alertInterval }
+
+  /// The last look found the loop parked, or nothing is known.
+  package var isSettled: Bool {
+    if case .settled = state { true } else { false }
   }
 
   package var isStalled: Bool {
@@ -129,7 +143,7 @@ package struct StallDetector: Sendable {
 
   /// Below the threshold so far: has it been reached now? Only what is certain counts.
   private mutating func advance(_ spell: WorkingSpell) -> StallAction {
-    guard spell.duration.atLeast >= threshold else {
+    guard spell.hasReached(threshold) else {
       state = .working(spell)
       return .none
     }
@@ -143,7 +157,7 @@ package struct StallDetector: Sendable {
   ) -> StallAction {
     var spell = before
     spell.extend(look, isElsewhere: true, blindAfter: blindGap)
-    guard spell.duration.atLeast >= next else {
+    guard spell.hasReached(next) else {
       state = .stalled(spell, id: id, next: next)
       return .none
     }

@@ -1,4 +1,4 @@
-// The x86-64 numbers of the system calls in which a thread can block (Linux, arch/x86/entry/syscalls/syscall_64.tbl).
+// The x86-64 numbers of the system calls in which a thread can block or stay long (Linux, arch/x86/entry/syscalls/syscall_64.tbl).
 
 package enum SystemCallNumber {
   package static let read = 0
@@ -9,6 +9,7 @@ package enum SystemCallNumber {
   package static let readv = 19
   package static let writev = 20
   package static let select = 23
+  package static let madvise = 28
   package static let pause = 34
   package static let nanosleep = 35
   package static let sendfile = 40
@@ -46,6 +47,7 @@ package enum SystemCallNumber {
   package static let syncFileRange = 277
   package static let vmsplice = 278
   package static let epollPwait = 281
+  package static let fallocate = 285
   package static let accept4 = 288
   package static let preadv = 295
   package static let pwritev = 296

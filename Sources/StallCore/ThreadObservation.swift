@@ -30,6 +30,12 @@ package struct BlockedCall: Hashable, Sendable {
     self.stackPointer = stackPointer
     self.programCounter = programCounter
   }
+
+  /// This is `restart_syscall`, and continues that call.
+  package func continues(_ call: BlockedCall) -> Bool {
+    number == SystemCallNumber.restartSyscall && stackPointer == call.stackPointer
+      && programCounter == call.programCounter && arguments == call.arguments
+  }
 }
 
 /// Six words without an allocation.
@@ -96,6 +102,16 @@ package struct ThreadObservation: Sendable {
     case .running: false
     case .blocked, .blockedOutsideCall: true
     case .unknown: state == .sleeping || state == .uninterruptible
+    }
+  }
+
+  /// Running at both looks, or blocked in the same call: after a stop the kernel shows it as `restart_syscall` with the
+  /// stack pointer, program counter and arguments of before.
+  package func isAtSamePlace(as earlier: ThreadObservation) -> Bool {
+    switch (earlier.activity, activity) {
+    case (.running, .running): true
+    case (.blocked(let before), .blocked(let now)): now == before || now.continues(before)
+    default: false
     }
   }
 

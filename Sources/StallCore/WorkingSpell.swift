@@ -75,6 +75,14 @@ package struct WorkingSpell: Sendable {
     }
   }
 
+  /// Our own capture stopped the thread, which counts as a sleep or two. If `look`, taken right after, finds it where it
+  /// was, the counts start anew from there and the block goes on.
+  package mutating func absorbCapture(_ look: ThreadObservation) {
+    guard look.isAtSamePlace(as: last) else { return }
+    if look.isBlocked { measureBlock(until: look.at) }
+    last = look
+  }
+
   /// Whether the loop certainly did not park between the last look and this one: the thread did not move, or its only
   /// sleep since is the one that this look sees elsewhere. Not across a stop: what came after it is not known.
   package func continues(with look: ThreadObservation, isElsewhere: Bool) -> Bool {
@@ -120,8 +128,17 @@ package struct WorkingSpell: Sendable {
       atMost: earliestStart.map { max(.zero, last.at - $0) })
   }
 
-  /// When `duration.atLeast` will reach `threshold` if nothing changes.
-  package func reaches(_ threshold: Duration) -> Instant { latestStart + paused + threshold }
+  /// When `threshold` will be certain if nothing changes. A block that began just after the spell will prove it a moment
+  /// later than the spell itself: that is worth waiting for.
+  package func reaches(_ threshold: Duration) -> Instant {
+    let certain = latestStart + paused + threshold
+    guard let blockBegan, blockBegan + threshold <= certain + Self.worthWaiting else { return certain }
+    return max(certain, blockBegan + threshold)
+  }
+
+  private static let worthWaiting: Duration = .milliseconds(5)
+
+  package func hasReached(_ threshold: Duration) -> Bool { last.at >= reaches(threshold) }
 
   package var breakdown: TimeBreakdown { breakdown(until: last, likely: duration.likely) }
 

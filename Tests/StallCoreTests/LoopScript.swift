@@ -38,6 +38,12 @@ struct LoopScript {
     activity = .blocked(call)
     timesScheduled += 1
     voluntarySwitches += 1
+    blockedSince = now
+  }
+
+  /// A capture stops the thread and lets it go on.
+  mutating func stopForCapture() {
+    if case .blocked = activity { showAsRestarted() } else { voluntarySwitches += 1 }
   }
 
   mutating func run(_ duration: Duration) {
@@ -72,6 +78,10 @@ struct Watched {
     let script = self.script
     let (action, _) = detector.observe(script.look) { script.blockStart() }
     if action != .none { actions.append(action) }
+    if case .captureAndReport = action {
+      self.script.stopForCapture()
+      detector.absorbCapture(self.script.look)
+    }
   }
 
   /// Lets time pass with the thread as it is, and looks every 50 ms.

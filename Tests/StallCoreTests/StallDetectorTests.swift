@@ -55,7 +55,7 @@ private typealias Call = SystemCallNumber
     #expect(ongoing.count == 6)
     #expect(watched.ended.isEmpty)
     _ = watched.detector.interrupt(.targetExited)
-    #expect(watched.detector.statistics.stalls == 1)
+    #expect(watched.detector.statistics.stalls.count == 1)
   }
 
   @Test func computingWithoutSleepIsReportedButNotVerified() throws {

@@ -1,0 +1,23 @@
+// What a home is called in a sentence.
+
+extension HomeCandidate {
+  /// "epoll 7", "poll of 3 descriptors", "waiting for children".
+  package var spoken: String {
+    switch site.multiplexer {
+    case .epoll(let descriptor): "epoll \(descriptor)"
+    case .descriptorSet: poll(of: site.descriptors?.count ?? 0)
+    case .unreadSet: "poll"
+    case .ring(let number, let isIndex): isIndex ? "registered io_uring \(number)" : "io_uring \(number)"
+    case .descriptor(let number): site.kind == .accept ? "accept on \(number)" : "reading \(number)"
+    case .queue: "a message queue"
+    case .children: "waiting for children"
+    case .place(.sleep, _, _): "sleeping"
+    case .place(.signal, _, _): "waiting for signals"
+    case .place: "waiting to be woken (futex)"
+    }
+  }
+
+  private func poll(of count: Int) -> String {
+    count == 1 ? "poll of 1 descriptor" : "poll of \(count) descriptors"
+  }
+}
