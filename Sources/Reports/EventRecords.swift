@@ -35,6 +35,7 @@ package enum NoticeKind: String, Sendable, Encodable, CaseIterable {
   case loopFound = "loop.found"
   case noLoop = "loop.none"
   case captureFailed = "capture.failed"
+  case namesMissing = "names.missing"
   case recordsLost = "records.lost"
 }
 

@@ -73,26 +73,26 @@ package struct SummaryRecord: Sendable, Encodable {
   let ownCost: OwnCost
 
   /// - Parameters:
-  ///   - stalls: likely duration of every stall, in any order.
+  ///   - stalls: counts of all, and the likely durations of those that the percentiles are taken of.
   ///   - unverified: number of `unverified` episodes, which are not among `stalls`.
   ///   - nearMisses: the longest working spells below the threshold, longest first.
-  ///   - parked: how long the loop is known to have been idle; nil without a loop.
+  ///   - parkedShare: of the time in which it was known what the loop did, 0…1; nil without a loop.
   ///   - places: most time first.
   package init(
-    watched: Duration, stalls: [Duration], unverified: Int, busyThreads: Int, nearMisses: [Duration],
-    parked: Duration?, places: [PlaceSummary], ownCost: OwnCost
+    watched: Duration, stalls: StallTotals, unverified: Int, busyThreads: Int, nearMisses: [Duration],
+    parkedShare: Double?, places: [PlaceSummary], ownCost: OwnCost
   ) {
-    let sorted = stalls.sorted()
+    let sorted = stalls.durations.sorted()
     self.watched = Milliseconds(watched)
-    self.stalls = sorted.count
+    self.stalls = stalls.count
     self.unverified = unverified
     self.busyThreads = busyThreads
-    total = Milliseconds(sorted.reduce(.zero, +))
-    longest = sorted.last.map { Milliseconds($0) }
+    total = Milliseconds(stalls.time)
+    longest = stalls.count > 0 ? Milliseconds(stalls.longest) : nil
     median = Self.percentile(50, of: sorted)
     percentile95 = Self.percentile(95, of: sorted)
     self.nearMisses = nearMisses.map { Milliseconds($0) }
-    self.parked = parked.flatMap { Percent($0, of: watched) }
+    parked = parkedShare.map { Percent($0 * 100) }
     self.places = places
     self.ownCost = ownCost
   }

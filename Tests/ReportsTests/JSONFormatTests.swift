@@ -2,6 +2,7 @@
 
 import Foundation
 import StallCore
+import TestSupport
 import Testing
 
 @testable import Reports
@@ -96,8 +97,8 @@ private func decoded(_ record: Record) throws -> JSONValue {
   @Test func percentilesAreByNearestRank() throws {
     func summary(_ stalls: [Int]) throws -> [String: JSONValue] {
       let record = SummaryRecord(
-        watched: .seconds(1), stalls: stalls.map { .milliseconds($0) }, unverified: 0, busyThreads: 0,
-        nearMisses: [], parked: nil, places: [],
+        watched: .seconds(1), stalls: totals(stalls), unverified: 0, busyThreads: 0,
+        nearMisses: [], parkedShare: nil, places: [],
         ownCost: OwnCost(cpuTime: .zero, watched: .zero, looks: 0, lateLooks: 0, targetStopped: .zero))
       return try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(record)).object
     }

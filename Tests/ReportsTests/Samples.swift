@@ -137,11 +137,18 @@ private func ordinaryStalls() -> [(Double, RecordBody)] {
   ]
 }
 
+/// Verified stalls of so many milliseconds.
+func totals(_ durationsMilliseconds: [Int]) -> StallTotals {
+  var totals = StallTotals()
+  for duration in durationsMilliseconds { totals.add(.milliseconds(duration), isVerified: true) }
+  return totals
+}
+
 private func summary() -> SummaryRecord {
   SummaryRecord(
-    watched: .seconds(252), stalls: [1331, 700, 1999].map { .milliseconds($0) }, unverified: 1,
+    watched: .seconds(252), stalls: totals([1331, 700, 1999]), unverified: 1,
     busyThreads: 1,
-    nearMisses: [.milliseconds(480), .microseconds(390_400)], parked: .milliseconds(246_900),
+    nearMisses: [.milliseconds(480), .microseconds(390_400)], parkedShare: 0.9798,
     places: [
       PlaceSummary(
         fingerprint: Fingerprint(loading), place: "Report::load", count: 3, total: .milliseconds(3400),
@@ -185,7 +192,8 @@ let quietWatch = series(
       0,
       .summary(
         SummaryRecord(
-          watched: .zero, stalls: [], unverified: 0, busyThreads: 0, nearMisses: [], parked: nil, places: [],
+          watched: .zero, stalls: totals([]), unverified: 0, busyThreads: 0, nearMisses: [], parkedShare: nil,
+          places: [],
           ownCost: OwnCost(
             cpuTime: .milliseconds(2), watched: .zero, looks: 1, lateLooks: 0, targetStopped: .zero)))
     ),
@@ -247,8 +255,8 @@ let hostileWatch: [Record] = {
         0,
         .summary(
           SummaryRecord(
-            watched: .seconds(1), stalls: [.milliseconds(500)], unverified: 0, busyThreads: 0, nearMisses: [],
-            parked: nil,
+            watched: .seconds(1), stalls: totals([500]), unverified: 0, busyThreads: 0, nearMisses: [],
+            parkedShare: nil,
             places: [
               PlaceSummary(
                 fingerprint: Fingerprint(stack), place: hostileName, count: 1, total: .milliseconds(500),

@@ -1,47 +1,7 @@
-// Any JSON value, and whether it is one that a JSON Schema allows.
+// Whether a value is one that a JSON Schema allows.
 
 import Foundation
-
-enum JSONValue: Decodable, Equatable {
-  case null
-  case boolean(Bool)
-  case number(Double)
-  case string(String)
-  case array([JSONValue])
-  case object([String: JSONValue])
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .boolean(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .array(value)
-    } else {
-      self = .object(try container.decode([String: JSONValue].self))
-    }
-  }
-
-  var object: [String: JSONValue] { if case .object(let value) = self { value } else { [:] } }
-  var array: [JSONValue] { if case .array(let value) = self { value } else { [] } }
-  var string: String? { if case .string(let value) = self { value } else { nil } }
-
-  var typeNames: Set<String> {
-    switch self {
-    case .null: ["null"]
-    case .boolean: ["boolean"]
-    case .number(let value): value == value.rounded() ? ["number", "integer"] : ["number"]
-    case .string: ["string"]
-    case .array: ["array"]
-    case .object: ["object"]
-    }
-  }
-}
+import TestSupport
 
 /// Checks values against a JSON Schema, as far as ours goes. A keyword that it does not know is a problem.
 struct SchemaChecker {
