@@ -51,13 +51,23 @@ let package = Package(
     .executableTarget(name: "demo", cSettings: cSettings),
 
     .target(
-      name: "TestSupport", dependencies: ["Linux"], path: "Tests/TestSupport", swiftSettings: settings),
+      name: "TestSupport", dependencies: ["Linux", "CLinux"], path: "Tests/TestSupport",
+      swiftSettings: settings),
     .executableTarget(name: "TestTarget", path: "Tests/TestTarget", cSettings: cSettings),
+    .executableTarget(
+      name: "TestCaptureHelper", dependencies: ["Stacks"], path: "Tests/TestCaptureHelper",
+      swiftSettings: settings),
 
     tests(of: "Linux", ["TestSupport"]),
     tests(of: "StallCore", []),
-    tests(of: "Reports", ["StallCore"], exclude: ["Expected"]),
+    .testTarget(
+      name: "ProgramTests", dependencies: ["stallwatch", "TestTarget", "Linux", "TestSupport"],
+      swiftSettings: settings),
+    tests(of: "Reports", ["StallCore", "TestSupport"], exclude: ["Expected"]),
     tests(of: "CommandLineOptions", ["StallCore"], exclude: ["Refusals.txt"]),
+    tests(of: "Stacks", ["StallCore", "Linux", "CLinux", "TestSupport"]),
+    tests(of: "Symbols", ["StallCore", "Linux", "CLinux"]),
+    tests(of: "Diagnosis", ["StallCore", "Linux", "CLinux", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -46,6 +46,13 @@ package struct TargetProcess: ~Copyable {
     }
   }
 
+  /// True if `readLine` need not wait (for a whole line, if the program writes whole lines).
+  package func hasOutput() throws(Errno) -> Bool {
+    if !unread.isEmpty { return true }
+    let descriptor = output.rawValue
+    return try systemCall { clinux_wait_readable(descriptor, 0) } > 0
+  }
+
   /// How it ended, waiting for that; killed if it takes longer than ten seconds.
   package mutating func waitForExit() throws(Errno) -> ExitStatus {
     var ending: ExitStatus?
@@ -63,7 +70,7 @@ package struct TargetProcess: ~Copyable {
 }
 
 /// Asks again and again, for at most ten seconds, until the condition holds; false if it never did.
-package func eventually(_ condition: () throws(Errno) -> Bool) throws(Errno) -> Bool {
+package func eventually<Failure: Error>(_ condition: () throws(Failure) -> Bool) throws(Failure) -> Bool {
   for _ in 0..<10_000 {
     if try condition() { return true }
     usleep(1_000)

@@ -1,0 +1,63 @@
+// `stallwatch dump`: the stack of every thread, now.
+
+internal import CommandLineOptions
+internal import Glibc
+internal import Linux
+internal import Reports
+internal import StallCore
+
+struct DumpCommand {
+  private let options: Options
+  private let processID: Int32
+
+  init(_ options: Options, _ processID: Int32) {
+    self.options = options
+    self.processID = processID
+  }
+
+  /// Threads are captured, named and written one by one, so that ten thousand of them need no more room than one.
+  func run() throws(ProgramFailure) -> ExitCode {
+    let process = try WatchedProcess(processID)
+    let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
+    let reporter = DumpReporter(Reporter(options, process, output: output))
+    let camera = ThreadCamera(process: process.id, mayStop: !options.neverStop)
+    let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    var dump = ThreadDump(process: process.id, most: .max)
+    dump.take(camera, isMainParked: false) { reporter.write(.dumpedThread($0)) }
+    if dump.threads == 0 { throw Refusal.noProcess(process.id) }
+    let took = Instant(nanoseconds: Clock.monotonicNanoseconds) - began
+    reporter.write(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped)))
+    if let refused = refusal(dump, camera, process) { throw refused }
+    return reporter.hasFailed ? .internalFailure : dump.withoutStack > 0 ? .threadWithoutStack : .success
+  }
+
+  /// Not one stack, because we may not: that is one refusal, not many threads without a stack.
+  private func refusal(_ dump: ThreadDump, _ camera: ThreadCamera, _ process: WatchedProcess)
+    -> ProgramFailure?
+  {
+    guard dump.withoutStack == dump.threads, let error = camera.refusal else { return nil }
+    return Refusal.notPermitted(process.id, error)
+  }
+}
+
+/// A reporter without a thread of its own; a reader that goes away ends the writing, not the dump.
+private final class DumpReporter {
+  private var reporter: Reporter
+  private(set) var hasFailed = false
+  private var isReaderGone = false
+
+  init(_ reporter: consuming Reporter) { self.reporter = reporter }
+
+  func write(_ item: ReportItem) {
+    if isReaderGone { return }
+    do throws(ReportOutput.Failure) { try reporter.report(item, at: .now) } catch {
+      switch error {
+      case .readerGone: isReaderGone = true
+      case .cannotWrite(let why):
+        Program.complain("cannot write the dump: \(why)")
+        hasFailed = true
+      case .stillCannotWrite: break
+      }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// What is said once about the loop, so that nobody is left guessing.
+
+internal import Linux
+internal import Reports
+internal import StallCore
+
+struct LoopRemarks {
+  typealias Remark = (kind: NoticeKind, text: String)
+
+  private let process: WatchedProcess
+  private let began: Instant
+  private var toldHome: Multiplexer?
+  private var hasToldNoLoop = false
+  private var hasToldEnded = false
+  private var hasToldFailure = false
+  private var toldPause: ThreadState?
+
+  /// A loop is spoken of after this many waits on it, and missed after this long.
+  private static let visitsUntilFound = 3
+  private static let patience: Duration = .seconds(10)
+
+  init(process: WatchedProcess, began: Instant) {
+    self.process = process
+    self.began = began
+  }
+
+  mutating func next(after look: ThreadObservation, _ detector: StallDetector) -> Remark? {
+    if look.state.hasEnded { return mainEnded(look) }
+    if look.state.isPaused != (toldPause != nil) { return pause(look.state) }
+    if let home = detector.loop.home, detector.loop.isJudgeable {
+      return found(home, detector.statistics)
+    }
+    guard !hasToldNoLoop, look.at - began > Self.patience else { return nil }
+    hasToldNoLoop = true
+    return (
+      .noLoop,
+      "no event loop found so far: the main thread has not come back to any wait; nothing is judged until it does"
+    )
+  }
+
+  private mutating func found(_ home: HomeCandidate, _ statistics: LoopStatistics) -> Remark? {
+    guard home.site.multiplexer != toldHome, home.visits >= Self.visitsUntilFound || home.isLongKnown else {
+      return nil
+    }
+    toldHome = home.site.multiplexer
+    var text = "loop found: \(home.spoken)"
+    if let share = statistics.parkedShare { text += ", parked \(Int((share * 100).rounded())) %" }
+    if home.site.multiplexer == .children, let child = onlyChild { text += "; it only waits for \(child)" }
+    return (.loopFound, text)
+  }
+
+  /// "name (pid)" of the first child, for a shell or a launcher that only waits.
+  private var onlyChild: String? {
+    guard let text = try? readPseudoFile("/proc/\(process.id)/task/\(process.id)/children") else {
+      return nil
+    }
+    var position = 0
+    guard let id = text.span.decimal(at: &position) else { return nil }
+    let name =
+      (try? readPseudoFile("/proc/\(id)/comm")).map { ByteString($0.dropLast()).escaped } ?? "process"
+    return "\(name) (pid \(id)); stallwatch --pid \(id) watches that"
+  }
+
+  private mutating func mainEnded(_ look: ThreadObservation) -> Remark? {
+    guard !hasToldEnded, look.at - began > .milliseconds(100) || look.state == .zombie else { return nil }
+    hasToldEnded = true
+    return (.noLoop, "the main thread has ended; other threads still run, and only their CPU time is watched")
+  }
+
+  private mutating func pause(_ state: ThreadState) -> Remark? {
+    defer { toldPause = state.isPaused ? state : nil }
+    switch (state, toldPause) {
+    case (.stopped, _): return (.stopped, "stopped by a signal; the time does not count until it goes on")
+    case (.traced, _): return (.traced, "stopped by a debugger; the time does not count until it goes on")
+    case (_, .some(let before)): return (before == .traced ? .traced : .stopped, "it goes on")
+    default: return nil
+    }
+  }
+
+  mutating func lookFailed(_ error: Errno) -> Remark? {
+    guard !error.meansTaskGone, !hasToldFailure else { return nil }
+    hasToldFailure = true
+    return (.captureFailed, "cannot look into the process any more: \(error.text)")
+  }
+}
+
+extension HomeCandidate {
+  /// Idle in it for so long that waiting for a third visit would leave people guessing.
+  fileprivate var isLongKnown: Bool { lastSeen - firstSeen > .seconds(2) }
+}

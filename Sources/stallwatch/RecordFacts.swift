@@ -1,0 +1,71 @@
+// What the first records say of the watch, made from what the program knows.
+
+internal import CommandLineOptions
+internal import Glibc
+internal import Linux
+internal import Reports
+internal import StallCore
+
+extension RecordOrigin {
+  static func of(_ process: WatchedProcess) -> RecordOrigin {
+    var generator = SystemRandomNumberGenerator()
+    let id = String(generator.next() as UInt64, radix: 16)
+    return RecordOrigin(watchID: id, host: hostName, processID: process.id)
+  }
+
+  private static var hostName: ByteString {
+    var bytes = (try? readPseudoFile("/proc/sys/kernel/hostname")) ?? []
+    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    return ByteString(bytes)
+  }
+}
+
+extension AttachRecord {
+  init(_ process: WatchedProcess, _ options: Options, command: [ByteString]) {
+    self.init(
+      name: process.name, command: command, executable: process.executable, buildID: process.buildID,
+      startTicks: process.startTicks, threads: process.threads,
+      thread: ThreadRecord(threadID: process.id, name: process.name, role: .main),
+      threadReason: "the first thread of the process", threshold: options.threshold,
+      cpuThreshold: options.cpuThreshold, cpuWindow: options.cpuWindow, observer: "proc",
+      captureWays: options.neverStop ? [.syscallFile] : [.ptrace, .syscallFile], missing: [])
+  }
+}
+
+extension BusyThreadRecord {
+  init(_ busy: BusyThread, stack: Stack) {
+    self.init(
+      thread: ThreadRecord(threadID: stack.threadID, name: stack.threadName, role: stack.role),
+      cpuTime: busy.window * busy.percent / 100, window: busy.window, stacks: [stack])
+  }
+}
+
+extension TextStyle {
+  init(_ options: Options, isTerminal: Bool) {
+    let detail: TextDetail =
+      switch options.verbosity {
+      case .quiet: .reportsOnly
+      case .normal: .normal
+      case .verbose: .everything
+      }
+    let isColored = Self.wantsColor(options.color, isTerminal: isTerminal)
+    self.init(palette: isColored ? .colored : .plain, width: nil, detail: detail)
+  }
+
+  /// no-color.org; CLICOLOR_FORCE as in bixense.com/clicolors.
+  private static func wantsColor(_ choice: ColorChoice, isTerminal: Bool) -> Bool {
+    func isSet(_ name: String) -> Bool {
+      guard let value = unsafe getenv(name) else { return false }
+      return unsafe value.pointee != 0
+    }
+    switch choice {
+    case .always: return true
+    case .never: return false
+    case .auto:
+      if isSet("NO_COLOR") { return false }
+      if isSet("CLICOLOR_FORCE") { return true }
+      let terminal = unsafe getenv("TERM").map { unsafe String(cString: $0) }
+      return isTerminal && terminal != "dumb"
+    }
+  }
+}

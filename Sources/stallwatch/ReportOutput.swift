@@ -1,0 +1,109 @@
+// Where the reports go: standard output or error, a descriptor, or a file that can be opened anew.
+
+internal import CommandLineOptions
+internal import Glibc
+internal import Linux
+
+/// One record, one write. A full disk is told once and does not end the watch; a reader that has gone does.
+struct ReportOutput: ~Copyable {
+  enum Failure: Error {
+    /// The other end of the pipe was closed.
+    case readerGone
+    /// The first failure since the last success; `text` is for a person.
+    case cannotWrite(String)
+    /// As before.
+    case stillCannotWrite
+  }
+
+  private enum Sink: ~Copyable {
+    case borrowed(Int32)
+    case owned(FileDescriptor)
+  }
+
+  private var sink: Sink
+  /// Set for files, which can be opened anew.
+  private let path: String?
+  private var isFailing = false
+  private var lostRecords = 0
+  /// Text for a terminal that a full-screen program is using, until it no longer does.
+  private var held: [UInt8] = []
+  private let holdsWhileRaw: Bool
+
+  private static let mostHeldBytes = 1 << 20
+
+  /// Opened before anything is watched, so that a mistake is found at once.
+  init(
+    _ destination: OutputDestination, standard: Int32, holdsWhileRaw: Bool = false
+  ) throws(ProgramFailure) {
+    self.holdsWhileRaw = holdsWhileRaw && destination == .automatic
+    path = if case .file(let name) = destination { name } else { nil }
+    switch destination {
+    case .automatic: sink = .borrowed(standard)
+    case .standardOutput: sink = .borrowed(STDOUT_FILENO)
+    case .descriptor(let number):
+      guard fcntl(number, F_GETFL) >= 0 else {
+        throw ProgramFailure(
+          code: .wrongUsage, text: "descriptor \(number) is not open",
+          next: "stallwatch … -o fd:3 3>stalls.jsonl")
+      }
+      sink = .borrowed(number)
+    case .file(let name):
+      do throws(Errno) { sink = .owned(try FileDescriptor.create(name)) } catch {
+        throw ProgramFailure(
+          code: .wrongUsage, text: "cannot write \(name): \(error.text)", next: "another file for -o")
+      }
+    }
+  }
+
+  var descriptor: Int32 {
+    switch sink {
+    case .borrowed(let number): number
+    case .owned(let file): file.rawValue
+    }
+  }
+
+  var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  /// After SIGHUP: the file was moved away, go on with a new one of its name.
+  mutating func reopen() {
+    guard let path, let file = try? FileDescriptor.create(path) else { return }
+    sink = .owned(file)
+  }
+
+  mutating func write(_ bytes: [UInt8]) throws(Failure) {
+    if isTerminalRaw {
+      if held.count + bytes.count <= Self.mostHeldBytes { held += bytes } else { lostRecords += 1 }
+      return
+    }
+    let all = held + bytes
+    held = []
+    do throws(Errno) {
+      try writeAll(all, to: descriptor)
+      isFailing = false
+    } catch {
+      if error == .brokenPipe { throw .readerGone }
+      lostRecords += 1
+      defer { isFailing = true }
+      throw isFailing ? .stillCannotWrite : .cannotWrite(error.text)
+    }
+  }
+
+  /// What was held back, whatever the terminal is used for.
+  mutating func flush() {
+    try? writeAll(held, to: descriptor)
+    held = []
+  }
+
+  /// A program that reads keys one by one draws the screen itself, termios(3).
+  private var isTerminalRaw: Bool {
+    guard holdsWhileRaw else { return false }
+    var settings = termios()
+    return unsafe tcgetattr(descriptor, &settings) == 0 && settings.c_lflag & tcflag_t(ICANON) == 0
+  }
+
+  /// The records lost since the last call.
+  mutating func takeLostRecords() -> Int {
+    defer { lostRecords = 0 }
+    return lostRecords
+  }
+}

@@ -1,0 +1,128 @@
+// The report thread's work: items in, records out, each written at once.
+
+internal import CommandLineOptions
+internal import Diagnosis
+internal import Linux
+internal import Reports
+internal import Stacks
+internal import StallCore
+
+struct Reporter: ~Copyable {
+  private var series: RecordSeries
+  private var format: any ReportFormat
+  private var output: ReportOutput
+  private let analyst: StackAnalyst
+  private let isForPrograms: Bool
+  private let isQuiet: Bool
+  private let mainThread: ThreadRecord
+  private var episode: (id: Int, stacks: [Stack], cause: Cause?)?
+  private var places = PlaceLog()
+
+  init(_ options: Options, _ process: WatchedProcess, output: consuming ReportOutput) {
+    isForPrograms = options.outputKind == .json
+    isQuiet = options.verbosity == .quiet
+    series = RecordSeries(origin: .of(process))
+    mainThread = ThreadRecord(threadID: process.id, name: process.name, role: .main)
+    format =
+      options.outputKind == .json
+      ? JSONFormat() : TextFormat(style: TextStyle(options, isTerminal: output.isTerminal))
+    analyst = StackAnalyst(process: process.id, maxFrames: options.maxFrames, detail: options.symbols)
+    self.output = output
+  }
+
+  /// Takes items until the queue is closed.
+  mutating func run(_ queue: ReportQueue) {
+    var isLast = false
+    while !isLast, !queue.isOutputGone {
+      let batch = queue.next()
+      isLast = batch.isLast
+      for (item, moment) in batch.items where !queue.isOutputGone { write(item, moment, queue) }
+      if batch.droppedCaptures + batch.droppedItems > 0, let moment = batch.items.last?.moment {
+        write(.notice(.recordsLost, lossText(batch)), moment, queue)
+      }
+    }
+    output.flush()
+    queue.finish()
+  }
+
+  private func lossText(_ batch: ReportQueue.Batch) -> String {
+    "the reader was too slow: \(batch.droppedCaptures) stacks and \(batch.droppedItems) records were dropped"
+  }
+
+  private mutating func write(_ item: ReportItem, _ moment: Moment, _ queue: ReportQueue) {
+    do throws(ReportOutput.Failure) {
+      try report(item, at: moment)
+    } catch {
+      switch error {
+      case .readerGone: queue.reportOutputGone()
+      case .cannotWrite(let why):
+        Program.complain("cannot write a report: \(why); going on, and counting what is lost")
+      case .stillCannotWrite: break
+      }
+    }
+  }
+
+  /// Writes the records of one item.
+  mutating func report(_ item: ReportItem, at moment: Moment) throws(ReportOutput.Failure) {
+    for body in bodies(of: item, at: moment) { try write(body, moment) }
+  }
+
+  private mutating func write(_ body: RecordBody, _ moment: Moment) throws(ReportOutput.Failure) {
+    try output.write(format.render(series.record(body, at: moment)))
+    let lost = output.takeLostRecords()
+    if lost > 0 {
+      try write(
+        .notice(NoticeRecord(.recordsLost, "\(lost) records before this one could not be written")), moment)
+    }
+  }
+
+  private mutating func bodies(of item: ReportItem, at moment: Moment) -> [RecordBody] {
+    switch item {
+    case .attached(let record): return [.attach(record)]
+    case .stall(let stall, let thread): return [stallBody(stall, thread, moment)] + remarks()
+    case .busyThread(let busy, let thread):
+      return [.cpu(BusyThreadRecord(busy, stack: analyst.stack(of: thread)))] + remarks()
+    case .dumpedThread(let thread): return [.dump(ThreadDumpRecord(analyst.stack(of: thread)))]
+    case .dumpDone(let record): return [.dumpSummary(record)] + remarks()
+    case .notice(let kind, let text): return remark(kind, text)
+    case .exit(let end): return [.exit(ExitRecord(end))]
+    case .summary(let totals): return [.summary(SummaryRecord(totals, places: places.summaries))]
+    case .reopenOutput:
+      output.reopen()
+      return []
+    }
+  }
+
+  /// A remark is a record for programs and a line on standard error for people.
+  private func remark(_ kind: NoticeKind, _ text: String) -> [RecordBody] {
+    if isForPrograms { return [.notice(NoticeRecord(kind, text))] }
+    if !isQuiet { Program.remark(ByteString(text).escaped) }
+    return []
+  }
+
+  private func remarks() -> [RecordBody] {
+    analyst.takeRemarks().flatMap { remark(.namesMissing, $0) }
+  }
+
+  /// The stacks of an episode are kept for its last record.
+  private mutating func stallBody(_ stall: Stall, _ thread: CapturedThread?, _ moment: Moment) -> RecordBody {
+    if episode?.id != stall.id { episode = (stall.id, [], nil) }
+    if let thread {
+      let stack = analyst.stack(of: thread)
+      if stack.frames.isEmpty == false || episode?.stacks.isEmpty == true { episode?.stacks = [stack] }
+      episode?.cause = thread.evidence.map { evidence -> Cause in
+        var named = evidence
+        named.functions = stack.frames.compactMap(\.symbol)
+        return CauseRules.cause(of: named)
+      }
+    }
+    let stacks = episode?.stacks ?? []
+    let cause = episode?.cause
+    let repetition = places.count(stall, stack: stacks.first, cause: cause?.kind)
+    let record = StallRecord(
+      stall, at: moment, thread: mainThread, cause: cause, repetition: repetition,
+      stacks: stacks)
+    if stall.state != .ongoing { episode = nil }
+    return stall.proof == .none ? .unverified(record) : .stall(record)
+  }
+}

@@ -1,0 +1,88 @@
+// Copies threads of one process through the helper process, and keeps account of how long they were held.
+
+internal import Diagnosis
+internal import Linux
+internal import Stacks
+internal import StallCore
+
+final class ThreadCamera {
+  private let process: Int32
+  private let mayStop: Bool
+  private var helper = CaptureHelper()
+  private(set) var targetStopped: Duration = .zero
+  /// Why the last thread that was refused could not be copied.
+  private(set) var refusal: Errno?
+
+  init(process: Int32, mayStop: Bool) {
+    self.process = process
+    self.mayStop = mayStop
+  }
+
+  /// Starts the helper before it is needed.
+  func prepare() throws(CaptureFailure) { try helper.prepare() }
+
+  var helperCPUTime: Duration {
+    guard let id = helper.processID, let used = try? Clock.processCPUNanoseconds(id) else { return .zero }
+    return .nanoseconds(used)
+  }
+
+  /// Reads into the front of the buffer.
+  func readMemory(of thread: Int32, at address: UInt64, _ length: Int, into buffer: inout [UInt8]) -> Bool {
+    guard let bytes = try? helper.readMemory(ofThread: thread, at: address, count: length),
+      bytes.count == length
+    else { return false }
+    buffer.replaceSubrange(..<length, with: bytes)
+    return true
+  }
+
+  /// Copies a thread. `look` is what the watch has just seen of it, if it did.
+  func capture(
+    _ thread: Int32, role: ThreadRole, isParked: Bool = false, isDump: Bool = false,
+    look: ThreadObservation? = nil,
+    stallClass: StallClass? = nil
+  ) -> CapturedThread {
+    let rules = CaptureRules(isParked: isParked, mayStop: mayStop, isDump: isDump)
+    let result = capture(thread, rules)
+    if case .success(let raw) = result { targetStopped += raw.stoppedFor }
+    return CapturedThread(
+      threadID: thread, name: name(of: thread), role: role, result: result,
+      maps: try? helper.readMaps(processID: process, threadID: thread),
+      evidence: look.map { gatherEvidence(thread, $0, stallClass) })
+  }
+
+  private func capture(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {
+    do throws(CaptureFailure) {
+      return .success(try helper.capture(processID: process, threadID: thread, rules: rules))
+    } catch {
+      if case .refused(let reason) = error { refusal = reason }
+      return .failure(error)
+    }
+  }
+
+  private func gatherEvidence(_ thread: Int32, _ look: ThreadObservation, _ stallClass: StallClass?)
+    -> Evidence
+  {
+    let reader = EvidenceReader(processID: process, threadID: thread) { [self] address, length in
+      try? helper.readMemory(ofThread: thread, at: address, count: length)
+    }
+    return reader.gather(look, stallClass: stallClass, functions: [])
+  }
+
+  /// The argument vector; empty if it cannot be read.
+  func commandLine() -> [ByteString] {
+    guard let text = try? helper.readCommandLine(processID: process),
+      let bytes = try? text.bytes(limit: Self.mostCommandLineBytes), !bytes.isEmpty
+    else { return [] }
+    let words = bytes.split(separator: 0, omittingEmptySubsequences: false).map { ByteString($0) }
+    return bytes.last == 0 ? words.dropLast() : words
+  }
+
+  private static let mostCommandLineBytes = 65_536
+
+  /// Any bytes but NUL; empty if the thread has ended.
+  func name(of thread: Int32) -> ByteString {
+    var bytes = (try? readPseudoFile("/proc/\(process)/task/\(thread)/comm")) ?? []
+    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    return ByteString(bytes)
+  }
+}

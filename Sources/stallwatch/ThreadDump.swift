@@ -1,0 +1,50 @@
+// Every thread of a process, one after the other.
+
+internal import Linux
+internal import Reports
+internal import Stacks
+internal import StallCore
+
+struct ThreadDump {
+  private let process: Int32
+  private let most: Int
+  private(set) var threads = 0
+  private(set) var withoutStack = 0
+  private(set) var omitted = 0
+
+  init(process: Int32, most: Int) {
+    self.process = process
+    self.most = most
+  }
+
+  /// Lists again until a list brings nothing new, since threads start meanwhile; a process that starts them faster than
+  /// they can be copied is given up on after a few lists. Threads that end meanwhile are left out.
+  mutating func take(_ camera: ThreadCamera, isMainParked: Bool, each: (CapturedThread) -> Void) {
+    var seen: Set<Int32> = []
+    for _ in 0..<Self.mostLists {
+      let new = ((try? ThreadList.threads(of: process)) ?? []).filter { !seen.contains($0) }
+      if new.isEmpty { return }
+      seen.formUnion(new)
+      for thread in new {
+        guard threads < most else {
+          omitted += 1
+          continue
+        }
+        let isMain = thread == process
+        let captured = camera.capture(
+          thread, role: isMain ? .main : .worker, isParked: isMain && isMainParked, isDump: true)
+        if case .failure(.gone) = captured.result { continue }
+        if case .failure = captured.result { withoutStack += 1 }
+        threads += 1
+        each(captured)
+      }
+    }
+  }
+
+  private static let mostLists = 8
+
+  func summary(took: Duration, stopped: Duration) -> DumpSummaryRecord {
+    DumpSummaryRecord(
+      threads: threads, withoutStack: withoutStack, omitted: omitted, took: took, targetStopped: stopped)
+  }
+}

@@ -1,0 +1,69 @@
+// One watch from beginning to end: opens what it needs, starts the report thread, runs the loop, waits for the last word.
+
+internal import CommandLineOptions
+internal import Glibc
+internal import Linux
+internal import Observation
+internal import Reports
+internal import Stacks
+internal import StallCore
+
+struct Watch {
+  let options: Options
+  let process: WatchedProcess
+  private let queue: ReportQueue
+  private let loop: WatchLoop
+
+  /// Everything that can be refused is refused here, before the first look counts.
+  init(
+    _ options: Options, _ process: WatchedProcess, output: consuming ReportOutput,
+    signals: consuming SignalDescriptor, meaning: @escaping (ReceivedSignal) -> SignalMeaning
+  ) throws(ProgramFailure) {
+    self.options = options
+    self.process = process
+    let command: [ByteString]
+    do throws(Errno) {
+      let handle = try ProcessHandle(process.id)
+      var observer = try ProcObserver(process: process.id, thread: process.id)
+      _ = try observer.look { _, _, _ in false }
+      let camera = ThreadCamera(process: process.id, mayStop: !options.neverStop)
+      queue = try ReportQueue()
+      loop = try WatchLoop(
+        options, process, handle: handle, signals: signals, observer: observer, camera: camera, queue: queue,
+        meaning: meaning)
+      command = camera.commandLine()
+      try Self.startReporting(Reporter(options, process, output: output), queue)
+    } catch {
+      if error.meansTaskGone { throw Refusal.noProcess(process.id) }
+      throw Refusal.notPermitted(process.id, error)
+    }
+    loop.begin()
+    queue.push(.attached(AttachRecord(process, options, command: command)))
+  }
+
+  /// Watches; says the last word about the process with `ending`, if that is known.
+  func run(ending: () -> ProcessEnd) -> WatchEnd {
+    let end = loop.run()
+    if end == .targetEnded { queue.push(.exit(ending())) }
+    if end != .readerGone { queue.push(.summary(loop.totals)) }
+    queue.close()
+    loop.waitForReports()
+    return end
+  }
+
+  /// For a watch that ended before its target.
+  func waitForTarget() { loop.waitForTarget() }
+
+  var hasVerifiedStalls: Bool { loop.totals.statistics.stalls.verified > 0 }
+
+  private static func startReporting(_ reporter: consuming Reporter, _ queue: ReportQueue) throws(Errno) {
+    let box = ReporterBox(reporter)
+    try startThread(name: "reports") { box.reporter.run(queue) }
+  }
+
+  /// Hands the reporter to its thread, which alone uses it.
+  private final class ReporterBox: @unchecked Sendable {
+    var reporter: Reporter
+    init(_ reporter: consuming Reporter) { self.reporter = reporter }
+  }
+}

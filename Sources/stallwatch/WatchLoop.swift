@@ -1,0 +1,219 @@
+// The watch thread: looks when it is time, judges, captures, and hands on what it has to say. It waits for nobody.
+
+internal import CommandLineOptions
+internal import Linux
+internal import Observation
+internal import Reports
+internal import StallCore
+
+/// Why watching ended.
+enum WatchEnd {
+  case targetEnded
+  case asked
+  case durationOver
+  case enoughStalls
+  case readerGone
+}
+
+/// What a signal means for the watch.
+enum SignalMeaning {
+  case nothing, end, dump, reopenOutput
+}
+
+final class WatchLoop {
+  private let options: Options
+  private let process: WatchedProcess
+  private let handle: ProcessHandle
+  private let signals: SignalDescriptor
+  private let queue: ReportQueue
+  private let camera: ThreadCamera
+  private let meaning: (ReceivedSignal) -> SignalMeaning
+
+  private let timer: TimerDescriptor
+  private var poll: PollSet
+  private var observer: ProcObserver
+  private var detector: StallDetector
+  private var busyThreads: BusyThreadWatch
+  private var remarks: LoopRemarks
+  private var image: ImageMark?
+  private var lastLook: ThreadObservation?
+  private var nextLook: Instant
+  private let endsAt: Instant?
+  private(set) var totals: WatchTotals
+
+  init(
+    _ options: Options, _ process: WatchedProcess, handle: consuming ProcessHandle,
+    signals: consuming SignalDescriptor, observer: consuming ProcObserver, camera: ThreadCamera,
+    queue: ReportQueue,
+    meaning: @escaping (ReceivedSignal) -> SignalMeaning
+  ) throws(Errno) {
+    let timer = try TimerDescriptor()
+    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    poll = PollSet([timer.rawValue, signals.rawValue, handle.rawValue, queue.news.rawValue])
+    self.timer = timer
+    self.options = options
+    self.process = process
+    self.handle = handle
+    self.signals = signals
+    self.observer = observer
+    self.camera = camera
+    self.queue = queue
+    self.meaning = meaning
+    detector = StallDetector(threshold: options.threshold, interval: options.interval)
+    busyThreads = BusyThreadWatch(
+      process: process.id, thresholdPercent: options.cpuThreshold, window: options.cpuWindow)
+    remarks = LoopRemarks(process: process, began: now)
+    totals = WatchTotals(began: now)
+    nextLook = now
+    endsAt = options.duration.map { now + $0 }
+  }
+
+  /// The first look. Whatever the target does after this is seen as a change.
+  func begin() {
+    nextLook = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    look(dueAt: nextLook)
+  }
+
+  /// Watches until there is a reason to end, then says what it all added up to.
+  func run() -> WatchEnd {
+    let end = watch()
+    finish(end)
+    return end
+  }
+
+  private func watch() -> WatchEnd {
+    while true {
+      timer.set(monotonicNanoseconds: min(nextLook, endsAt ?? nextLook).nanoseconds)
+      // Only broken arguments can make this fail.
+      try? poll.wait()
+      if poll.isReady(2) { return .targetEnded }
+      if poll.isReady(3) {
+        queue.news.acknowledge()
+        if queue.isOutputGone { return .readerGone }
+      }
+      if poll.isReady(1), let end = takeSignals() { return end }
+      if poll.isReady(0) {
+        timer.acknowledge()
+        let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+        if now >= nextLook { look(dueAt: nextLook) }
+        if let endsAt, now >= endsAt { return .durationOver }
+        if let count = options.count, detector.statistics.stalls.count >= count, !detector.isStalled {
+          return .enoughStalls
+        }
+      }
+    }
+  }
+
+  private func takeSignals() -> WatchEnd? {
+    while let signal = signals.next() {
+      switch meaning(signal) {
+      case .nothing: break
+      case .end: return .asked
+      case .dump: dumpThreads()
+      case .reopenOutput: queue.push(.reopenOutput)
+      }
+    }
+    return nil
+  }
+
+  private func look(dueAt due: Instant) {
+    let seen: ThreadObservation
+    do throws(Errno) { seen = try observe() } catch {
+      lookFailed(error)
+      return
+    }
+    totals.countLook(at: seen.at, dueAt: due, tolerance: detector.alertInterval)
+    if observer.image != image { takeNewImage() }
+    let (action, next) = detector.observe(seen) { observer.blockStart(of: seen) }
+    lastLook = seen
+    perform(action, seen)
+    for busy in busyThreads.proceed(at: seen.at) { report(busy) }
+    if let remark = remarks.next(after: seen, detector) { queue.push(.notice(remark.kind, remark.text)) }
+    nextLook = busyThreads.isScanning ? min(next, seen.at + .milliseconds(10)) : next
+  }
+
+  private func observe() throws(Errno) -> ThreadObservation {
+    try observer.look { [camera, process] address, length, buffer in
+      camera.readMemory(of: process.id, at: address, length, into: &buffer)
+    }
+  }
+
+  /// The thread may be gone before the process is: the handle tells when that has ended.
+  private func lookFailed(_ error: Errno) {
+    nextLook = Instant(nanoseconds: Clock.monotonicNanoseconds) + detector.alertInterval
+    if let remark = remarks.lookFailed(error) { queue.push(.notice(remark.kind, remark.text)) }
+  }
+
+  private func takeNewImage() {
+    defer { image = observer.image }
+    guard image != nil else { return }
+    perform(detector.interrupt(.targetReplaced), nil)
+    detector.forget()
+    let link = (try? readLink("/proc/\(process.id)/exe")).map { ByteString($0).escaped } ?? "another program"
+    queue.push(.notice(.targetReplaced, "process \(process.id) now runs \(link)"))
+  }
+
+  private func perform(_ action: StallAction, _ look: ThreadObservation?) {
+    switch action {
+    case .none: break
+    case .captureAndReport(let stall):
+      queue.push(.stall(stall, capture(stall, look)))
+      if let after = try? observe() { detector.absorbCapture(after) }
+    case .report(let stall): queue.push(.stall(stall, nil))
+    }
+  }
+
+  private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
+    camera.capture(process.id, role: .main, look: look, stallClass: stall.stallClass)
+  }
+
+  private func report(_ busy: BusyThread) {
+    guard busy.state == .busy else { return }
+    totals.busyThreads += 1
+    let role: ThreadRole = busy.threadID == process.id ? .main : .worker
+    queue.push(.busyThread(busy, camera.capture(busy.threadID, role: role)))
+  }
+
+  /// SIGUSR1. Bounded, since every stack waits in the queue as an open file.
+  private func dumpThreads() {
+    let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    let isParked = lastLook?.isBlocked == true && detector.isSettled
+    let stoppedBefore = camera.targetStopped
+    var dump = ThreadDump(process: process.id, most: 256)
+    dump.take(camera, isMainParked: isParked) { queue.push(.dumpedThread($0)) }
+    let took = Instant(nanoseconds: Clock.monotonicNanoseconds) - began
+    queue.push(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped - stoppedBefore)))
+  }
+
+  /// The report thread has written its last word, or a second signal asks to end at once.
+  func waitForReports() {
+    while !queue.isFinished, !queue.isOutputGone {
+      try? poll.wait()
+      if poll.isReady(3) { queue.news.acknowledge() }
+      if poll.isReady(1), takeSignals() == .asked { return }
+    }
+  }
+
+  /// Signals are still answered.
+  func waitForTarget() {
+    while true {
+      try? poll.wait()
+      if poll.isReady(2) { return }
+      if poll.isReady(3) { queue.news.acknowledge() }
+      if poll.isReady(1) { _ = takeSignals() }
+      if poll.isReady(0) { timer.acknowledge() }
+    }
+  }
+
+  private func finish(_ end: WatchEnd) {
+    if end != .targetEnded, detector.isStalled, let lastLook {
+      let action = detector.interrupt(.watchEnded)
+      if case .report(let stall) = action { queue.push(.stall(stall, capture(stall, lastLook))) }
+    } else {
+      perform(detector.interrupt(end == .targetEnded ? .targetExited : .watchEnded), nil)
+    }
+    totals.finish(
+      detector.statistics, targetStopped: camera.targetStopped, helperCPU: camera.helperCPUTime,
+      at: Instant(nanoseconds: Clock.monotonicNanoseconds))
+  }
+}

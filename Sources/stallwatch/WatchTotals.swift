@@ -1,0 +1,45 @@
+// What a watch adds up to, for the last record.
+
+internal import Linux
+internal import Reports
+internal import StallCore
+
+struct WatchTotals: Sendable {
+  let began: Instant
+  var busyThreads = 0
+  private(set) var looks = 0
+  private(set) var lateLooks = 0
+  private(set) var statistics = LoopStatistics()
+  private(set) var watched: Duration = .zero
+  private(set) var targetStopped: Duration = .zero
+  private(set) var cpuTime: Duration = .zero
+
+  init(began: Instant) { self.began = began }
+
+  mutating func countLook(at moment: Instant, dueAt due: Instant, tolerance: Duration) {
+    looks += 1
+    if moment - due > tolerance { lateLooks += 1 }
+  }
+
+  mutating func finish(
+    _ statistics: LoopStatistics, targetStopped: Duration, helperCPU: Duration, at end: Instant
+  ) {
+    self.statistics = statistics
+    self.targetStopped = targetStopped
+    watched = end - began
+    cpuTime = .nanoseconds(Clock.ownCPUNanoseconds) + helperCPU
+  }
+}
+
+extension SummaryRecord {
+  init(_ totals: WatchTotals, places: [PlaceSummary]) {
+    let statistics = totals.statistics
+    self.init(
+      watched: totals.watched, stalls: statistics.stalls, unverified: statistics.doubtful,
+      busyThreads: totals.busyThreads, nearMisses: statistics.nearMisses, parkedShare: statistics.parkedShare,
+      places: places,
+      ownCost: OwnCost(
+        cpuTime: totals.cpuTime, watched: totals.watched, looks: totals.looks, lateLooks: totals.lateLooks,
+        targetStopped: totals.targetStopped))
+  }
+}

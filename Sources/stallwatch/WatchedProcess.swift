@@ -1,0 +1,52 @@
+// The process that is watched: its identity, what it is called, and whether it may be looked into.
+
+internal import Glibc
+internal import Linux
+internal import StallCore
+
+struct WatchedProcess {
+  let id: Int32
+  let name: ByteString
+  let executable: ByteString?
+  let startTicks: UInt64
+  let threads: Int
+
+  /// Refuses what cannot be watched: no process, a thread, ourselves, a part of the kernel.
+  init(_ id: Int32) throws(ProgramFailure) {
+    if id == getpid() {
+      throw ProgramFailure(
+        code: .wrongUsage, text: "\(id) is stallwatch itself", next: "the id of another process")
+    }
+    guard unsafe access("/proc/self/stat", R_OK) == 0 else {
+      throw ProgramFailure(
+        code: .internalFailure, text: "cannot read /proc; is it mounted?", next: "mount -t proc proc /proc")
+    }
+    let (status, stat, name) = try Self.identity(of: id)
+    if let group = status.threadGroup, group != id { throw Refusal.isThread(id, of: group) }
+    if stat.isKernelThread { throw Refusal.isKernelThread(id, name) }
+    self.id = id
+    self.name = name
+    executable = (try? readLink("/proc/\(id)/exe")).map { ByteString($0) }
+    (startTicks, threads) = (stat.startTicks, stat.threads)
+  }
+
+  private static func identity(
+    of id: Int32
+  ) throws(ProgramFailure) -> (status: ProcessStatus, stat: ThreadStat, name: ByteString) {
+    do throws(Errno) {
+      let status = try ProcessStatus(path: "/proc/\(id)/status")
+      let text = try readPseudoFile("/proc/\(id)/stat")
+      guard let stat = ThreadStat(text.span) else { throw .noSuchProcess }
+      return (status, stat, ByteString(text[stat.name]))
+    } catch {
+      throw error.meansTaskGone ? Refusal.noProcess(id) : Refusal.notPermitted(id, error)
+    }
+  }
+
+  /// Of the executable, opened through the process itself: the path may lead elsewhere by now.
+  var buildID: String? {
+    guard let file = RegularFile(path: Array("/proc/\(id)/exe".utf8)) else { return nil }
+    let identity = file.identity
+    return try? ElfImage(pages: FilePages(file: file.takeDescriptor()), identity: identity).buildID
+  }
+}

@@ -1,0 +1,139 @@
+// The main job, end to end: real loops, real stalls, each reported once with its duration and its stack.
+
+import FoundationEssentials
+import Glibc
+import Linux
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct StallTests {
+  @Test(arguments: [
+    ("epoll", "sleep", "wait.sleep"), ("poll", "read", "io.pipe"), ("select", "lock", "lock.mutex"),
+    ("epoll", "compute", "cpu.user"),
+  ])
+  func stallIsReportedOnceWithTimesCauseAndStack(_ loop: String, _ kind: String, _ cause: String) throws {
+    var target = try TargetProcess.start("stalling-loop", loop, kind)
+    var watch = try WatchRun(["--json", "--pid", "\(target.processID)"])
+    _ = try watch.next("attach")
+    target.signal(SIGUSR1)
+    let ended = try watch.next("stall", state: "ended")
+    let truth = try target.readLine().split(separator: " ").compactMap { Int64($0) }
+    let seconds = Double(truth[1] - truth[0]) / 1e9
+
+    #expect(watch.records(of: "stall").map { $0["id"] } == [.number(1), .number(1)])
+    let least = try #require(ended.number("duration_min_ms"))
+    let most = try #require(ended.number("duration_max_ms"))
+    // The spell holds a little work before and after what the target measured.
+    #expect(least <= seconds * 1000 + 5 && most >= seconds * 1000)
+    #expect(ended.symbols.contains("main"))
+    #expect(ended.symbols.contains { $0.hasPrefix("stall_by_") })
+    #expect(ended["cause"]?.object["kind"]?.string == cause)
+    #expect(ended["verified"] == .boolean(kind != "compute"))
+
+    watch.signal(SIGINT)
+    let summary = try watch.next("summary")
+    #expect(summary["stalls"] == .number(1))
+    #expect(try watch.end() == .exited(0))
+    let isAlive = target.isAlive()
+    #expect(isAlive)
+    #expect(try threadStates(of: target.processID).values.allSatisfy { $0 != "T" && $0 != "t" })
+  }
+
+  @Test(arguments: [
+    "epoll", "epoll-pwait2", "poll", "select", "signal", "pause", "timer", "counter", "inotify", "accept",
+    "datagram",
+    "queue", "join", "condition", "sleep-loop", "frame-loop", "exited-main",
+  ])
+  func idleProgramHasNoStall(_ kind: String) throws {
+    let target = try TargetProcess.start("idle", kind)
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "--threshold", "100ms", "--duration", "1500ms",
+    ])
+    try watch.readToEnd()
+    #expect(watch.records(of: "stall").isEmpty)
+    #expect(watch.records(of: "summary").count == 1)
+    #expect(try watch.end() == .exited(0))
+  }
+
+  @Test func stoppedTargetIsNoStall() throws {
+    let target = try TargetProcess.start("idle", "frame-loop")
+    var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "100ms"])
+    _ = try watch.next("notice")
+    target.signal(SIGSTOP)
+    _ = try watch.next("notice")
+    usleep(300_000)
+    target.signal(SIGCONT)
+    _ = try watch.next("notice")
+    watch.signal(SIGTERM)
+    try watch.readToEnd()
+    #expect(watch.records(of: "stall").isEmpty)
+    #expect(
+      watch.records(of: "notice").map { $0["kind"]?.string } == [
+        "loop.found", "stopped.signal", "stopped.signal",
+      ])
+  }
+
+  @Test func targetThatEndsInAStallIsReported() throws {
+    let target = try TargetProcess.start("stalling-loop", "epoll", "sleep")
+    var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "200ms"])
+    _ = try watch.next("attach")
+    target.signal(SIGUSR1)
+    _ = try watch.next("stall", state: "ongoing")
+    target.signal(SIGKILL)
+    let cut = try watch.next("stall", state: "interrupted")
+    #expect(cut["interruption"]?.string == "target-exited")
+    _ = try watch.next("exit")
+    _ = try watch.next("summary")
+    #expect(try watch.end() == .exited(0))
+  }
+
+  @Test func watchThatEndsInAStallReportsItWithAStack() throws {
+    let target = try TargetProcess.start("stalling-loop", "epoll", "sleep")
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "--threshold", "200ms", "--fail-on-stall",
+    ])
+    _ = try watch.next("attach")
+    target.signal(SIGUSR1)
+    _ = try watch.next("stall", state: "ongoing")
+    watch.signal(SIGINT)
+    let cut = try watch.next("stall", state: "interrupted")
+    #expect(cut["interruption"]?.string == "watch-ended")
+    #expect(cut.symbols.contains("stall_by_sleeping"))
+    #expect(try watch.end() == .exited(10))
+  }
+
+  /// Any bytes in a thread's name: no wrong column, nothing raw in the output.
+  @Test(arguments: ["61295220312032", "1b5d303b7807", "fffe20636166c3", "0a0a292053", "e280ae78c285"])
+  func hostileThreadNames(_ name: String) throws {
+    let target = try TargetProcess.start("stalling-loop", "epoll", "sleep", name)
+    var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "200ms"])
+    let attach = try watch.next("attach")
+    let thread = try #require(attach["thread"]?.object)
+    target.signal(SIGUSR1)
+    let ended = try watch.next("stall", state: "ended")
+    #expect(ended.symbols.contains("stall_by_sleeping"))
+    let shown = try #require(thread["name"]?.string)
+    #expect(shown.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+    let exact = thread["name_bytes"]?.string.flatMap { Data(base64Encoded: $0) } ?? Data(shown.utf8)
+    #expect(exact.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined() == name)
+  }
+
+  @Test func execIsNoticedAndTheNewProgramWatched() throws {
+    var watch = try WatchRun([
+      "run", "--json", "-o", "/dev/stdout", "--threshold", "200ms", "--", "/bin/sh", "-c",
+      "sleep 0.3; exec \(builtProduct("TestTarget")) stalling-loop epoll sleep",
+    ])
+    _ = try watch.next("attach")
+    let child = try #require(watch.records[0].number("pid"))
+    while true {
+      let notice = try watch.next("notice")
+      if notice["kind"]?.string == "target.replaced" { break }
+    }
+    _ = try watch.next("notice")
+    kill(Int32(child), SIGUSR1)
+    #expect(try watch.next("stall", state: "ended").symbols.contains("stall_by_sleeping"))
+    kill(Int32(child), SIGTERM)
+    _ = try watch.next("exit")
+    #expect(try watch.end() == .signaled(SIGTERM))
+  }
+}
