@@ -53,6 +53,7 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Linux", "CLinux"], path: "Tests/TestSupport",
       swiftSettings: settings),
+    .executableTarget(name: "TestTailCall", path: "Tests/TestTailCall", cSettings: cSettings),
     .executableTarget(name: "TestTarget", path: "Tests/TestTarget", cSettings: cSettings),
     .executableTarget(
       name: "TestCaptureHelper", dependencies: ["Stacks"], path: "Tests/TestCaptureHelper",
@@ -61,7 +62,8 @@ let package = Package(
     tests(of: "Linux", ["TestSupport"]),
     tests(of: "StallCore", []),
     .testTarget(
-      name: "ProgramTests", dependencies: ["stallwatch", "TestTarget", "Linux", "TestSupport"],
+      name: "ProgramTests",
+      dependencies: ["stallwatch", "TestTarget", "TestTailCall", "Linux", "TestSupport"],
       swiftSettings: settings),
     tests(of: "Reports", ["StallCore", "TestSupport"], exclude: ["Expected"]),
     tests(of: "CommandLineOptions", ["StallCore"], exclude: ["Refusals.txt"]),

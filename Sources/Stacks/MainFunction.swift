@@ -5,24 +5,42 @@ internal import StallCore
 
 /// The C library's start-up code calls `main` and nothing else, so the frame that it called is `main`, or what `main`
 /// jumped to as its last act (a tail call, which leaves no frame of its own).
-package enum MainFunction {
-  /// What is to be said about `main`.
-  package enum Finding {
-    /// This frame is `main`.
-    case frame(Int)
-    /// `main` jumped into the function of the frame before this index; it would stand here.
-    case tailCall(before: Int, WalkedFrame)
+package struct MainFunction {
+  package enum Place {
+    /// The called frame is `main`.
+    case called
+    /// `main` jumped into the called frame's function; it would stand below that.
+    case tailCall
   }
 
-  /// Only for walks that ended in the program's entry point.
-  package static func find(in walk: Walk, _ space: AddressSpace) -> Finding? {
-    guard walk.end == .root, let start = walk.frames.last, let main = mainAddress(start, space),
-      let called = calledByLibrary(walk.frames)
+  /// Where `main` begins.
+  package let address: UInt64
+  /// The frame that the start-up code called.
+  package let called: Int
+  /// A frame at the beginning of `main`, for where it left none.
+  package let frame: WalkedFrame
+  private let calledAddress: UInt64?
+
+  /// Nil for walks that did not end in the program's entry point, and for start-up code that is not known.
+  package init?(in walk: Walk, _ space: AddressSpace) {
+    guard walk.end == .root, let start = walk.frames.last, let address = Self.mainAddress(start, space),
+      let called = Self.calledByLibrary(walk.frames)
     else { return nil }
-    // A frame of `main` lies behind its first byte; 64 KB is more than any `main` that was seen.
-    let address = walk.frames[called].frame.programCounter
-    if address > main, address - main < 65_536, isOwn(walk.frames[called], start) { return .frame(called) }
-    return .tailCall(before: called + 1, frame(at: main, space))
+    self.address = address
+    self.called = called
+    frame = Self.frame(at: address, space)
+    let isOwn = walk.frames[called].frame.module == start.frame.module
+    calledAddress = isOwn ? walk.frames[called].frame.programCounter : nil
+  }
+
+  /// `startOfCalled`: where the called frame's function begins, if its name is known. Else a short way behind the
+  /// beginning of `main` is taken to be in it; 64 KB is more than any `main` that was seen.
+  package func place(startOfCalled: UInt64?) -> Place {
+    if let startOfCalled { return startOfCalled == address ? .called : .tailCall }
+    guard let calledAddress, calledAddress > address, calledAddress - address < 65_536 else {
+      return .tailCall
+    }
+    return .called
   }
 
   /// The frame that the start-up code called: the last one above the C library's, which are one or two.
@@ -31,10 +49,6 @@ package enum MainFunction {
       library != frames[frames.count - 1].frame.module
     else { return nil }
     return frames.indices.dropLast(2).last { frames[$0].frame.module != library }
-  }
-
-  private static func isOwn(_ frame: WalkedFrame, _ start: WalkedFrame) -> Bool {
-    frame.frame.module == start.frame.module
   }
 
   /// `_start` loads the address of `main` into rdi right before it calls the library: as `lea rel32(%rip), %rdi` in

@@ -21,22 +21,22 @@ struct DumpCommand {
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let reporter = DumpReporter(Reporter(options, process, output: output))
     let camera = ThreadCamera(process: process.id, mayStop: !options.neverStop)
+    try refuseIfNotPermitted(process, camera)
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
     var dump = ThreadDump(process: process.id, most: .max)
     dump.take(camera, isMainParked: false) { reporter.write(.dumpedThread($0)) }
     if dump.threads == 0 { throw Refusal.noProcess(process.id) }
     let took = Instant(nanoseconds: Clock.monotonicNanoseconds) - began
     reporter.write(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped)))
-    if let refused = refusal(dump, camera, process) { throw refused }
     return reporter.hasFailed ? .internalFailure : dump.withoutStack > 0 ? .threadWithoutStack : .success
   }
 
   /// Not one stack, because we may not: that is one refusal, not many threads without a stack.
-  private func refusal(_ dump: ThreadDump, _ camera: ThreadCamera, _ process: WatchedProcess)
-    -> ProgramFailure?
-  {
-    guard dump.withoutStack == dump.threads, let error = camera.refusal else { return nil }
-    return Refusal.notPermitted(process.id, error)
+  private func refuseIfNotPermitted(
+    _ process: WatchedProcess, _ camera: ThreadCamera
+  ) throws(ProgramFailure) {
+    _ = camera.capture(process.id, role: .main, isParked: true)
+    if let error = camera.refusal, error.meansNotAllowed { throw Refusal.notPermitted(process.id, error) }
   }
 }
 

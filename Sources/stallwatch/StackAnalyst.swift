@@ -28,7 +28,7 @@ final class StackAnalyst {
       threadID: thread.threadID, threadName: thread.name, role: thread.role, way: nil, stoppedFor: .zero,
       end: .notCaptured, frames: [])
     switch thread.result {
-    case .failure(let failure): stack.missing = "no stack: the thread \(failure.text)"
+    case .failure(let failure): stack.missing = "the thread \(failure.text)"
     case .success(let capture):
       stack.way = capture.way
       stack.stoppedFor = capture.stoppedFor
@@ -43,7 +43,7 @@ final class StackAnalyst {
 
   private func walk(_ capture: RawCapture, _ maps: SealedBytes?, into stack: inout Stack) {
     guard let space = addressSpace(maps) else {
-      stack.missing = "no stack: the list of its mappings could not be read"
+      stack.missing = "the list of its mappings could not be read"
       return
     }
     do throws(Errno) {
@@ -51,23 +51,22 @@ final class StackAnalyst {
       stack.end = walk.end
       stack.frames = frames(of: walk, in: space)
     } catch {
-      stack.missing = "no stack: the copy could not be read (\(error.text))"
+      stack.missing = "the copy could not be read (\(error.text))"
     }
   }
 
   private func frames(of walk: Walk, in space: AddressSpace) -> [Frame] {
     var frames = walk.frames.map(name)
-    switch MainFunction.find(in: walk, space) {
-    case nil: break
-    case .frame(let index):
-      if frames[index].symbol == nil {
-        frames[index].symbol = "main"
-        frames[index].trust = .symbolGuess
-      }
-    case .tailCall(let index, let walked):
-      var frame = name(walked)
+    guard let main = MainFunction(in: walk, space) else { return frames }
+    switch main.place(startOfCalled: frames[main.called].symbolStart) {
+    case .called where frames[main.called].symbol == nil:
+      frames[main.called].symbol = "main"
+      frames[main.called].trust = .symbolGuess
+    case .called: break
+    case .tailCall:
+      var frame = name(main.frame)
       frame.symbol = frame.symbol ?? "main"
-      frames.insert(frame, at: index)
+      frames.insert(frame, at: main.called + 1)
     }
     return frames
   }
@@ -89,4 +88,9 @@ final class StackAnalyst {
     space = (bytes, made)
     return made
   }
+}
+
+extension Frame {
+  /// Where the named function begins in memory.
+  fileprivate var symbolStart: UInt64? { symbolOffset.map { programCounter &- $0 } }
 }

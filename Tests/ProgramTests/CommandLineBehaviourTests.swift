@@ -120,6 +120,25 @@ import Testing
     #expect(try dump.end() == .exited(0))
   }
 
+  @Test func mainIsShownThoughItLeftNoFrame() throws {
+    var target = try TargetProcess(path: builtProduct("TestTailCall"), arguments: [])
+    #expect(try target.readLine() == "ready")
+    var dump = try WatchRun(["dump", "--json", "--pid", "\(target.processID)"])
+    let symbols = try dump.next("dump").symbols
+    let main = try #require(symbols.firstIndex(of: "main"))
+    #expect(symbols[main - 1] == "wait_for_ever")
+  }
+
+  @Test func mainIsShownThoughItHasNoSymbol() throws {
+    let stripped = "/tmp/stallwatch-test-\(getpid())-stripped"
+    defer { unsafe unlink(stripped) }
+    #expect(try shell("strip -s -o \(stripped) \(builtProduct("TestTarget"))").status == .exited(0))
+    var target = try TargetProcess(path: stripped, arguments: ["pause"])
+    #expect(try target.readLine() == "ready")
+    var dump = try WatchRun(["dump", "--json", "--pid", "\(target.processID)"])
+    #expect(try dump.next("dump").symbols.contains("main"))
+  }
+
   @Test func dumpOnSignalWhileWatching() throws {
     let target = try TargetProcess.start("idle", "join")
     var watch = try WatchRun(["--json", "--pid", "\(target.processID)"])
