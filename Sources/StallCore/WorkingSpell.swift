@@ -54,7 +54,7 @@ package struct WorkingSpell: Sendable {
       return (max(parked.at, countedBack - longestTick), countedBack, countedBack)
     }
     guard first.blockedSince != nil else { return (parked.at, countedBack, countedBack) }
-    return (max(parked.at, countedBack - ThreadObservation.blockedSinceTolerance), countedBack, countedBack)
+    return (max(parked.at, countedBack - first.blockedSinceTolerance), countedBack, countedBack)
   }
 
   /// A further look that does not find the loop parked.
@@ -148,7 +148,7 @@ package struct WorkingSpell: Sendable {
     let parkedSince = min(park.at, park.blockedSince ?? park.at)
     let isOnlySleep = sleeps == 1 && park.blockedSince != nil
     let work = park.cpuTime - last.cpuTime + park.runQueueDelay - last.runQueueDelay
-    let earliest = isOnlySleep ? max(last.at, parkedSince - ThreadObservation.blockedSinceTolerance) : last.at
+    let earliest = isOnlySleep ? max(last.at, parkedSince - park.blockedSinceTolerance) : last.at
     let likely: Instant
     if isOnlySleep {
       likely = max(last.at, parkedSince)

@@ -22,11 +22,11 @@ struct RunCommand {
 
   /// Trouble of our own never keeps the program from running, nor changes its status.
   func run() throws(ProgramFailure) -> Outcome {
-    let output = try ReportOutput(options.output, standard: STDERR_FILENO, holdsWhileRaw: true)
     let signals: SignalDescriptor
     do throws(Errno) { signals = try SignalDescriptor(Self.received) } catch {
       throw ProgramFailure(code: .runFailed, text: "cannot receive signals: \(error.text)")
     }
+    let output = try ReportOutput(options.output, standard: STDERR_FILENO, holdsWhileRaw: true)
     let program = try start()
     let handleSignal = { (signal: ReceivedSignal) in Self.handle(signal, for: program) }
     let watched = watch(program, output, signals, handleSignal)

@@ -17,11 +17,11 @@ struct WatchCommand {
 
   func run() throws(ProgramFailure) -> ExitCode {
     let process = try WatchedProcess(processID)
-    let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let signals: SignalDescriptor
     do throws(Errno) { signals = try SignalDescriptor([SIGINT, SIGTERM, SIGHUP, SIGUSR1]) } catch {
       throw ProgramFailure(code: .internalFailure, text: "cannot receive signals: \(error.text)")
     }
+    let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let watch = try Watch(options, process, output: output, signals: signals, meaning: Self.meaning)
     _ = watch.run { .unknown }
     return options.failOnStall && watch.hasVerifiedStalls ? .stallsSeen : .success

@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func threadIdIsRefusedWithItsProcess() throws {
-    let target = try TargetProcess.start("idle", "join")
+    let target = try startJoiningProgram()
     let thread = try #require(ThreadList.threads(of: target.processID).first { $0 != target.processID })
     let (output, status) = try shell("stallwatch --pid \(thread) 2>&1")
     #expect(status == .exited(2))
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func dumpShowsEveryThread() throws {
-    let target = try TargetProcess.start("idle", "join")
+    let target = try startJoiningProgram()
     var dump = try WatchRun(["dump", "--json", "--pid", "\(target.processID)"])
     try dump.readToEnd()
     #expect(dump.records(of: "dump").count == 2)
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test func dumpOnSignalWhileWatching() throws {
-    let target = try TargetProcess.start("idle", "join")
+    let target = try startJoiningProgram()
     var watch = try WatchRun(["--json", "--pid", "\(target.processID)"])
     _ = try watch.next("attach")
     watch.signal(SIGUSR1)
@@ -157,6 +157,15 @@ import Testing
     #expect(try #require(record.number("cpu_percent")) >= 30)
     #expect(!record.symbols.isEmpty)
   }
+}
+
+/// A program of two threads, both there.
+private func startJoiningProgram() throws -> TargetProcess {
+  let target = try TargetProcess.start("idle", "join")
+  let process = target.processID
+  let isComplete = try eventually { () throws(Errno) in try ThreadList.threads(of: process).count == 2 }
+  #expect(isComplete)
+  return target
 }
 
 extension String {
