@@ -27,8 +27,18 @@ package enum CaptureFailure: Error, Hashable, Sendable {
   /// The helper process ended before it answered.
   case helperDied
   case helperUnavailable(Errno)
+  /// Another one is on its way.
+  case helperStarting
   /// The helper answered something that makes no sense.
   case malformedReply
+
+  /// Trouble that may be over in a moment: it is worth trying again.
+  package var isPassing: Bool {
+    switch self {
+    case .timedOut, .moved, .helperDied, .helperUnavailable, .helperStarting, .malformedReply: true
+    default: false
+    }
+  }
 
   /// For a person, as the end of a sentence that names the thread.
   package var text: String {
@@ -50,6 +60,7 @@ package enum CaptureFailure: Error, Hashable, Sendable {
     case .stopsForbidden: "could only be seen by stopping it, which is switched off"
     case .helperDied: "was lost sight of: the helper process ended"
     case .helperUnavailable(let error): "cannot be copied: no helper process (\(error.text))"
+    case .helperStarting: "cannot be copied yet: the helper process is starting"
     case .malformedReply: "cannot be copied: the helper process answered nonsense"
     }
   }

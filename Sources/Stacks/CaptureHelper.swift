@@ -49,6 +49,17 @@ package struct CaptureHelper: ~Copyable {
     } catch { throw .helperUnavailable(error) }
   }
 
+  /// Whether a question would be answered now. Starts the helper if need be, and does not wait for it.
+  package mutating func isReady() -> Bool {
+    guard (try? prepare()) != nil else { return false }
+    if !hasStarted, (try? socket?.waitReadable(untilNanoseconds: 0)) == true,
+      let answer = try? receive(until: Clock.monotonicNanoseconds), answer.reply.id == CaptureReply.helloID
+    {
+      hasStarted = true
+    }
+    return hasStarted
+  }
+
   /// Copies registers and stack of one thread by the best way that does no harm.
   package mutating func capture(
     processID: Int32, threadID: Int32, rules: CaptureRules,

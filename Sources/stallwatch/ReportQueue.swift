@@ -24,6 +24,8 @@ struct CapturedThread: Sendable {
 enum ReportItem: Sendable {
   case attached(AttachRecord)
   case stall(Stall, CapturedThread?)
+  /// A stack that could not be had when the episode was first told; for its later records.
+  case lateStack(episode: Int, CapturedThread)
   case busyThread(BusyThread, CapturedThread)
   case notice(NoticeKind, String)
   case dumpedThread(CapturedThread)

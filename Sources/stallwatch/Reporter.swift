@@ -80,6 +80,9 @@ struct Reporter: ~Copyable {
     switch item {
     case .attached(let record): return [.attach(record)]
     case .stall(let stall, let thread): return [stallBody(stall, thread, moment)] + remarks()
+    case .lateStack(let id, let thread):
+      if episode?.id == id { explain(thread) }
+      return remarks()
     case .busyThread(let busy, let thread):
       return [.cpu(BusyThreadRecord(busy, stack: analyst.stack(of: thread)))] + remarks()
     case .dumpedThread(let thread): return [.dump(ThreadDumpRecord(analyst.stack(of: thread)))]
@@ -107,15 +110,7 @@ struct Reporter: ~Copyable {
   /// The stacks of an episode are kept for its last record.
   private mutating func stallBody(_ stall: Stall, _ thread: CapturedThread?, _ moment: Moment) -> RecordBody {
     if episode?.id != stall.id { episode = (stall.id, [], nil) }
-    if let thread {
-      let stack = analyst.stack(of: thread)
-      if stack.frames.isEmpty == false || episode?.stacks.isEmpty == true { episode?.stacks = [stack] }
-      episode?.cause = thread.evidence.map { evidence -> Cause in
-        var named = evidence
-        named.functions = stack.frames.compactMap(\.symbol)
-        return CauseRules.cause(of: named)
-      }
-    }
+    if let thread { explain(thread) }
     let stacks = episode?.stacks ?? []
     let cause = episode?.cause
     let repetition = places.count(stall, stack: stacks.first, cause: cause?.kind)
@@ -124,5 +119,14 @@ struct Reporter: ~Copyable {
       stacks: stacks)
     if stall.state != .ongoing { episode = nil }
     return stall.proof == .none ? .unverified(record) : .stall(record)
+  }
+
+  /// An empty stack does not take the place of one that has frames.
+  private mutating func explain(_ thread: CapturedThread) {
+    let stack = analyst.stack(of: thread)
+    if !stack.frames.isEmpty || episode?.stacks.isEmpty == true { episode?.stacks = [stack] }
+    guard var evidence = thread.evidence else { return }
+    evidence.functions = stack.frames.compactMap(\.symbol)
+    episode?.cause = CauseRules.cause(of: evidence)
   }
 }

@@ -28,26 +28,32 @@ final class ThreadCamera {
 
   /// Reads into the front of the buffer.
   func readMemory(of thread: Int32, at address: UInt64, _ length: Int, into buffer: inout [UInt8]) -> Bool {
-    guard let bytes = try? helper.readMemory(ofThread: thread, at: address, count: length),
+    guard helper.isReady(), let bytes = try? helper.readMemory(ofThread: thread, at: address, count: length),
       bytes.count == length
     else { return false }
     buffer.replaceSubrange(..<length, with: bytes)
     return true
   }
 
-  /// Copies a thread. `look` is what the watch has just seen of it, if it did.
+  /// Copies a thread. `look` is what the watch has just seen of it, if it did. Only a dump waits for a helper that is
+  /// not there yet.
   func capture(
     _ thread: Int32, role: ThreadRole, isParked: Bool = false, isDump: Bool = false,
     look: ThreadObservation? = nil,
     stallClass: StallClass? = nil
   ) -> CapturedThread {
     let rules = CaptureRules(isParked: isParked, mayStop: mayStop, isDump: isDump)
-    let result = capture(thread, rules)
+    let result = isDump || helper.isReady() ? capture(thread, rules) : .failure(.helperStarting)
     if case .success(let raw) = result { targetStopped += raw.stoppedFor }
     return CapturedThread(
       threadID: thread, name: name(of: thread), role: role, result: result,
-      maps: try? helper.readMaps(processID: process, threadID: thread),
-      evidence: look.map { gatherEvidence(thread, $0, stallClass) })
+      maps: maps(for: thread, result), evidence: look.map { gatherEvidence(thread, $0, stallClass) })
+  }
+
+  /// Only for a copy that needs them.
+  private func maps(for thread: Int32, _ result: Result<RawCapture, CaptureFailure>) -> SealedBytes? {
+    guard case .success = result else { return nil }
+    return try? helper.readMaps(processID: process, threadID: thread)
   }
 
   private func capture(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {
@@ -63,7 +69,7 @@ final class ThreadCamera {
     -> Evidence
   {
     let reader = EvidenceReader(processID: process, threadID: thread) { [self] address, length in
-      try? helper.readMemory(ofThread: thread, at: address, count: length)
+      helper.isReady() ? try? helper.readMemory(ofThread: thread, at: address, count: length) : nil
     }
     return reader.gather(look, stallClass: stallClass, functions: [])
   }

@@ -38,6 +38,7 @@ final class WatchLoop {
   private var image: ImageMark?
   private var lastLook: ThreadObservation?
   private var nextLook: Instant
+  private var missingStack = MissingStack()
   private let endsAt: Instant?
   private(set) var totals: WatchTotals
 
@@ -126,6 +127,11 @@ final class WatchLoop {
     if observer.image != image { takeNewImage() }
     let (action, next) = detector.observe(seen) { observer.blockStart(of: seen) }
     lastLook = seen
+    if let stall = missingStack.stall, detector.isStalled, action == .none {
+      let thread = capture(stall, seen)
+      queue.push(.lateStack(episode: stall.id, thread))
+      missingStack.note(thread, of: stall)
+    }
     perform(action, seen)
     for busy in busyThreads.proceed(at: seen.at) { report(busy) }
     if let remark = remarks.next(after: seen, detector) { queue.push(.notice(remark.kind, remark.text)) }
@@ -157,14 +163,17 @@ final class WatchLoop {
     switch action {
     case .none: break
     case .captureAndReport(let stall):
-      queue.push(.stall(stall, capture(stall, look)))
-      if let after = try? observe() { detector.absorbCapture(after) }
+      let thread = capture(stall, look)
+      queue.push(.stall(stall, thread))
+      missingStack.note(thread, of: stall)
     case .report(let stall): queue.push(.stall(stall, nil))
     }
   }
 
   private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
-    camera.capture(process.id, role: .main, look: look, stallClass: stall.stallClass)
+    let thread = camera.capture(process.id, role: .main, look: look, stallClass: stall.stallClass)
+    if let after = try? observe() { detector.absorbCapture(after) }
+    return thread
   }
 
   private func report(_ busy: BusyThread) {
