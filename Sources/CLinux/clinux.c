@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -70,6 +71,11 @@ ssize_t clinux_read_signal(int descriptor, struct clinux_signal_info *info) {
     *info = (struct clinux_signal_info){
         .signal = (int)raw.ssi_signo, .code = raw.ssi_code, .sender = (pid_t)raw.ssi_pid};
   return count;
+}
+
+int clinux_terminal_columns(int descriptor) {
+  struct winsize size = {0};
+  return ioctl(descriptor, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }
 
 int clinux_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }

@@ -41,15 +41,15 @@ extension BusyThreadRecord {
 }
 
 extension TextStyle {
-  init(_ options: Options, isTerminal: Bool) {
+  init(_ options: Options, _ terminal: Terminal?) {
     let detail: TextDetail =
       switch options.verbosity {
       case .quiet: .reportsOnly
       case .normal: .normal
       case .verbose: .everything
       }
-    let isColored = Self.wantsColor(options.color, isTerminal: isTerminal)
-    self.init(palette: isColored ? .colored : .plain, width: nil, detail: detail)
+    let isColored = Self.wantsColor(options.color, isTerminal: terminal != nil)
+    self.init(palette: isColored ? .colored : .plain, width: terminal?.columns, detail: detail)
   }
 
   /// no-color.org; CLICOLOR_FORCE as in bixense.com/clicolors.

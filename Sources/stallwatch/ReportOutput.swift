@@ -62,7 +62,7 @@ struct ReportOutput: ~Copyable {
     }
   }
 
-  var isTerminal: Bool { isatty(descriptor) == 1 }
+  var terminal: Terminal? { Terminal(descriptor) }
 
   /// After SIGHUP: the file was moved away, go on with a new one of its name.
   mutating func reopen() {
@@ -94,12 +94,7 @@ struct ReportOutput: ~Copyable {
     held = []
   }
 
-  /// A program that reads keys one by one draws the screen itself, termios(3).
-  private var isTerminalRaw: Bool {
-    guard holdsWhileRaw else { return false }
-    var settings = termios()
-    return unsafe tcgetattr(descriptor, &settings) == 0 && settings.c_lflag & tcflag_t(ICANON) == 0
-  }
+  private var isTerminalRaw: Bool { holdsWhileRaw && terminal?.isRaw ?? false }
 
   /// The records lost since the last call.
   mutating func takeLostRecords() -> Int {

@@ -25,7 +25,7 @@ struct Reporter: ~Copyable {
     mainThread = ThreadRecord(threadID: process.id, name: process.name, role: .main)
     format =
       options.outputKind == .json
-      ? JSONFormat() : TextFormat(style: TextStyle(options, isTerminal: output.isTerminal))
+      ? JSONFormat() : TextFormat(style: TextStyle(options, output.terminal))
     analyst = StackAnalyst(process: process.id, maxFrames: options.maxFrames, detail: options.symbols)
     self.output = output
   }

@@ -37,6 +37,9 @@ pid_t clinux_start_program(char *const *arguments, const int *unblocked, int cou
 // The signal that stopped the child, if it has been stopped since the last call; 0 if not.
 int clinux_signal_that_stopped(pid_t child);
 
+// Columns of the terminal; 0 if it is none or does not tell.
+int clinux_terminal_columns(int descriptor);
+
 int clinux_set_parent_death_signal(int signal);
 int clinux_set_not_dumpable(void);
 int clinux_set_thread_name(const uint8_t *name);
