@@ -70,7 +70,17 @@ package struct CaptureServer: ~Copyable {
     return try sealed(unsafe buffer.prefix(captured.stack.count).bytes)
   }
 
+  /// A thread that wakes every millisecond may move during each copy, and needs to be caught in between.
+  private static let attempts = 5
+
   private func tryWays(_ request: CaptureRequest) throws(CaptureFailure) -> CapturedThread {
+    for _ in 1..<Self.attempts {
+      do { return try tryWaysOnce(request) } catch { if error != .moved { throw error } }
+    }
+    return try tryWaysOnce(request)
+  }
+
+  private func tryWaysOnce(_ request: CaptureRequest) throws(CaptureFailure) -> CapturedThread {
     let look = ThreadLook(processID: request.processID, threadID: request.threadID)
     let plan = CapturePolicy.plan(try look.conditions(), request.rules)
     var failure = plan.reasonNotToStop ?? .running

@@ -43,12 +43,29 @@ final class ThreadCamera {
     stallClass: StallClass? = nil
   ) -> CapturedThread {
     let rules = CaptureRules(isParked: isParked, mayStop: mayStop, isDump: isDump)
-    let result = isDump || helper.isReady() ? capture(thread, rules) : .failure(.helperStarting)
+    let result = isDump ? captureWithPatience(thread, rules) : captureNow(thread, rules)
     if case .success(let raw) = result { targetStopped += raw.stoppedFor }
     return CapturedThread(
       threadID: thread, name: name(of: thread), role: role, result: result,
       maps: maps(for: thread, result), evidence: look.map { gatherEvidence(thread, $0, stallClass) })
   }
+
+  private func captureNow(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {
+    helper.isReady() ? capture(thread, rules) : .failure(.helperStarting)
+  }
+
+  /// Nobody is kept waiting by a dump but the person who asked for it.
+  private func captureWithPatience(
+    _ thread: Int32, _ rules: CaptureRules
+  ) -> Result<RawCapture, CaptureFailure> {
+    for _ in 1..<Self.dumpAttempts {
+      let result = capture(thread, rules)
+      guard case .failure(let failure) = result, failure.isPassing else { return result }
+    }
+    return capture(thread, rules)
+  }
+
+  private static let dumpAttempts = 3
 
   /// Only for a copy that needs them.
   private func maps(for thread: Int32, _ result: Result<RawCapture, CaptureFailure>) -> SealedBytes? {
