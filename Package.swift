@@ -61,6 +61,7 @@ let package = Package(
 
     tests(of: "Linux", ["TestSupport"]),
     tests(of: "StallCore", []),
+    tests(of: "Observation", ["StallCore", "Linux", "TestSupport", "TestTarget"]),
     .testTarget(
       name: "ProgramTests",
       dependencies: ["stallwatch", "TestTarget", "TestTailCall", "Linux", "TestSupport"],

@@ -59,4 +59,10 @@ package struct ImageMark: Sendable, Hashable {
   package var codeStart: UInt64
   package var codeEnd: UInt64
   package var stackStart: UInt64
+
+  package init(codeStart: UInt64, codeEnd: UInt64, stackStart: UInt64) {
+    self.codeStart = codeStart
+    self.codeEnd = codeEnd
+    self.stackStart = stackStart
+  }
 }
