@@ -16,6 +16,8 @@ package enum CaptureFailure: Error, Hashable, Sendable {
   /// It is in a call that a stop would make fail or come back short.
   case inFragileCall(number: Int)
   case uninterruptible
+  /// It is in a system call that waits for a page from another process.
+  case waitingForPage
   case stoppedBySignal
   case traced(by: Int32)
   case frozen
@@ -51,6 +53,7 @@ package enum CaptureFailure: Error, Hashable, Sendable {
     case .parked: "idles in its loop and is not stopped for a look"
     case .inFragileCall(let number): "is in a system call (\(number)) that a stop would disturb"
     case .uninterruptible: "is in an uninterruptible kernel wait (D)"
+    case .waitingForPage: "waits for a page of its memory that another process must serve"
     case .stoppedBySignal: "is stopped by a signal"
     case .traced(let tracer): "is traced by process \(tracer)"
     case .frozen: "is frozen by its cgroup"

@@ -45,6 +45,8 @@ package struct CaptureConditions: Hashable, Sendable {
   package var isFrozen = false
   package var isDumpingCore = false
   package var isKernelThread = false
+  /// It waits for a page that userfaultfd(2) must bring.
+  package var isWaitingForPage = false
 
   package init(state: UInt8, systemCall: SystemCallState) {
     self.state = state
@@ -85,6 +87,9 @@ package enum CapturePolicy {
     case UInt8(ascii: "R"), UInt8(ascii: "S"), UInt8(ascii: "T"): break
     default: return .uninterruptible
     }
+    // An interrupted fault of a system call is tried again in the kernel and never reaches the stop; the interruption
+    // stays pending, so that the thread, which slept, would spin there (fs/userfaultfd.c, `handle_userfault`).
+    if conditions.isWaitingForPage, case .inside = conditions.systemCall { return .waitingForPage }
     if rules.isParked { return .parked }
     // A thread that a signal has stopped has left its call already.
     if case .inside(let number) = conditions.systemCall, conditions.state != UInt8(ascii: "T"),

@@ -28,6 +28,7 @@ struct ThreadLook {
     case .call(let number, let arguments, _, _):
       conditions.systemCall = .inside(number: number)
       conditions.descriptorKind = kind(of: arguments[0])
+      conditions.isWaitingForPage = (try? read("wchan")) == Array("handle_userfault".utf8)
     }
     // A running thread is not frozen, and on cgroup v1 a frozen one is in state D.
     conditions.isFrozen = stat.state == UInt8(ascii: "S") && isFrozen()

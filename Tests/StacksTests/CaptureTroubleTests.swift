@@ -184,6 +184,17 @@ import Testing
     #expect(bytes.count == 8)
   }
 
+  /// A stop would leave the sleeping thread spinning in the kernel for good.
+  @Test func callThatWaitsForAPageIsNotStopped() throws {
+    var target = try TargetProcess(path: builtProduct("TestTarget"), arguments: ["unserved-poll"])
+    guard try target.readLine() == "ready" else { return }  // userfaultfd is not allowed here
+    let path = "/proc/\(target.processID)/wchan"
+    #expect(eventually { (try? readPseudoFile(path)) == Array("handle_userfault".utf8) })
+    var helper = testHelper()
+    #expect(try helper.captureMain(target.processID, CaptureRules(isDump: true)).way == .syscallFile)
+    #expect(try readPseudoFile(path) == Array("handle_userfault".utf8))
+  }
+
   private func hasEnded(_ processID: Int32) -> Bool {
     guard let states = try? threadStates(of: processID) else { return true }
     return states.isEmpty || states == [processID: "Z"]

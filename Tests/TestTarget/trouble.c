@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -76,8 +77,8 @@ PROGRAM(traced, "traced") {
   for (;;) pause();
 }
 
-// unserved-page: prints the address of a page whose fault nobody answers.
-PROGRAM(unserved_page, "unserved-page") {
+// A page whose fault nobody answers; NULL where that is not allowed.
+static void *unserved_page(void) {
   size_t size = (size_t)sysconf(_SC_PAGESIZE);
   void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   int faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
@@ -86,8 +87,23 @@ PROGRAM(unserved_page, "unserved-page") {
                                   .mode = UFFDIO_REGISTER_MODE_MISSING};
   if (faults < 0 || ioctl(faults, UFFDIO_API, &api) || ioctl(faults, UFFDIO_REGISTER, &range)) {
     puts("not-allowed");
-    return 1;
+    return NULL;
   }
+  return page;
+}
+
+// unserved-poll: sleeps in a poll whose descriptors lie in such a page.
+PROGRAM(unserved_poll, "unserved-poll") {
+  void *page = unserved_page();
+  if (!page) return 1;
+  ready();
+  return poll(page, 20, -1);
+}
+
+// unserved-page: prints the address of a page whose fault nobody answers.
+PROGRAM(unserved_page_program, "unserved-page") {
+  void *page = unserved_page();
+  if (!page) return 1;
   ready();
   printf("%lu\n", (unsigned long)page);
   for (;;) pause();
