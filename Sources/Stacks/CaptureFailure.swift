@@ -34,6 +34,9 @@ package enum CaptureFailure: Error, Hashable, Sendable {
   /// The helper answered something that makes no sense.
   case malformedReply
 
+  /// It was copied, and the copy given up because too many were waiting to be written.
+  case dropped
+
   /// Trouble that may be over in a moment: it is worth trying again.
   package var isPassing: Bool {
     switch self {
@@ -65,6 +68,7 @@ package enum CaptureFailure: Error, Hashable, Sendable {
     case .helperUnavailable(let error): "cannot be copied: no helper process (\(error.text))"
     case .helperStarting: "cannot be copied yet: the helper process is starting"
     case .malformedReply: "cannot be copied: the helper process answered nonsense"
+    case .dropped: "was copied, but the reader of the reports was too slow"
     }
   }
 }

@@ -114,7 +114,7 @@ extension CaptureFailure {
   /// Those without a detail; their code is their place here plus one.
   private static let plain: [CaptureFailure] = [
     .gone, .timedOut, .moved, .running, .parked, .uninterruptible, .stoppedBySignal, .frozen, .dumpingCore,
-    .kernelThread, .thirtyTwoBit, .stopsForbidden, .helperDied, .malformedReply, .waitingForPage,
+    .kernelThread, .thirtyTwoBit, .stopsForbidden, .helperDied, .malformedReply, .waitingForPage, .dropped,
   ]
 
   fileprivate var wireCode: (code: UInt64, detail: Int64) {

@@ -52,8 +52,11 @@ final class ReportQueue: Sendable {
     var isLast: Bool
   }
 
-  /// Beyond this the captures of older items are let go: each holds up to a megabyte and a descriptor.
-  private static let mostCaptures = 64
+  /// Beyond this the captures of older items are let go: each holds up to a megabyte and two descriptors. A dump on
+  /// request fits in.
+  private static let mostCaptures = 300
+  /// What the report thread takes at a time.
+  private static let mostInBatch = 16
   /// Beyond this items are counted and not kept.
   private static let mostItems = 10_000
 
@@ -70,10 +73,10 @@ final class ReportQueue: Sendable {
 
   func push(_ item: ReportItem, at moment: Moment = .now) {
     state.withLock { state in
-      if state.items.count >= Self.mostItems {
+      if state.items.count >= Self.mostItems, !item.isLastWord {
         state.droppedItems += 1
       } else {
-        if state.items.count >= Self.mostCaptures { state.dropOldestCapture(for: item) }
+        if item.hasCapture { state.makeRoom(for: item, most: Self.mostCaptures) }
         state.items.append((item, moment))
       }
     }
@@ -90,16 +93,9 @@ final class ReportQueue: Sendable {
   func next() -> Batch {
     var poll = PollSet([itemsReady.rawValue])
     while true {
+      if let batch = state.withLock({ $0.takeBatch(most: Self.mostInBatch) }) { return batch }
       try? poll.wait()
       itemsReady.acknowledge()
-      let batch = state.withLock { state -> Batch? in
-        if state.items.isEmpty, !state.isClosed { return nil }
-        defer { (state.items, state.droppedCaptures, state.droppedItems) = ([], 0, 0) }
-        return Batch(
-          items: state.items, droppedCaptures: state.droppedCaptures, droppedItems: state.droppedItems,
-          isLast: state.isClosed)
-      }
-      if let batch { return batch }
     }
   }
 
@@ -118,16 +114,72 @@ final class ReportQueue: Sendable {
 }
 
 extension ReportQueue.State {
+  /// Nil if there is nothing to say and more may come.
+  mutating func takeBatch(most: Int) -> ReportQueue.Batch? {
+    if items.isEmpty, !isClosed { return nil }
+    let taken = Array(items.prefix(most))
+    items.removeFirst(taken.count)
+    defer { (droppedCaptures, droppedItems) = (0, 0) }
+    return ReportQueue.Batch(
+      items: taken, droppedCaptures: droppedCaptures, droppedItems: droppedItems,
+      isLast: isClosed && items.isEmpty)
+  }
+
   /// The newest capture of an episode replaces an older one; else the oldest of all makes place.
-  mutating func dropOldestCapture(for newest: ReportItem) {
-    guard case .stall(let stall, .some) = newest else { return }
-    let older = items.firstIndex {
-      if case .stall(let other, .some) = $0.item { other.id == stall.id } else { false }
-    }
-    let oldest = items.firstIndex { if case .stall(_, .some) = $0.item { true } else { false } }
-    guard let index = older ?? oldest, case .stall(let other, _) = items[index].item else { return }
-    items[index].item = .stall(other, nil)
+  mutating func makeRoom(for newest: ReportItem, most: Int) {
+    guard items.count >= most, items.count(where: { $0.item.hasCapture }) >= most else { return }
+    let older = items.firstIndex { $0.item.hasCapture && $0.item.episode == newest.episode }
+    guard let index = (newest.episode == nil ? nil : older) ?? items.firstIndex(where: { $0.item.hasCapture })
+    else { return }
+    items[index].item.dropCapture()
     droppedCaptures += 1
+  }
+}
+
+extension ReportItem {
+  /// Never dropped: there is one of each, and without them nobody knows how it ended.
+  fileprivate var isLastWord: Bool {
+    switch self {
+    case .exit, .summary: true
+    default: false
+    }
+  }
+
+  /// It holds descriptors.
+  fileprivate var hasCapture: Bool {
+    switch self {
+    case .stall(_, let thread): thread?.hasStack ?? false
+    case .lateStack(_, let thread), .busyThread(_, let thread), .dumpedThread(let thread): thread.hasStack
+    default: false
+    }
+  }
+
+  fileprivate var episode: Int? {
+    switch self {
+    case .stall(let stall, _): stall.id
+    case .lateStack(let id, _): id
+    default: nil
+    }
+  }
+
+  fileprivate mutating func dropCapture() {
+    switch self {
+    case .stall(let stall, _): self = .stall(stall, nil)
+    case .lateStack(let id, let thread): self = .lateStack(episode: id, thread.withoutStack)
+    case .busyThread(let busy, let thread): self = .busyThread(busy, thread.withoutStack)
+    case .dumpedThread(let thread): self = .dumpedThread(thread.withoutStack)
+    default: break
+    }
+  }
+}
+
+extension CapturedThread {
+  fileprivate var hasStack: Bool { if case .success = result { true } else { false } }
+
+  fileprivate var withoutStack: CapturedThread {
+    var thread = self
+    (thread.result, thread.maps) = (.failure(.dropped), nil)
+    return thread
   }
 }
 
