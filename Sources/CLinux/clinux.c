@@ -96,19 +96,18 @@ int clinux_pin_to_processor(int processor) {
   return sched_setaffinity(0, sizeof set, &set);
 }
 
-pid_t clinux_start_program(char *const *arguments, const int *unblocked, int count) {
+pid_t clinux_start_program(char *const *arguments, const int *unblocked, int unblocked_count, const int *defaults,
+                           int default_count) {
   posix_spawnattr_t attributes;
-  sigset_t mask, defaults;
+  sigset_t mask, default_set;
   pid_t child = -1;
   pthread_sigmask(SIG_BLOCK, NULL, &mask);
-  sigemptyset(&defaults);
-  for (int i = 0; i < count; i++) {
-    sigdelset(&mask, unblocked[i]);
-    sigaddset(&defaults, unblocked[i]);
-  }
+  sigemptyset(&default_set);
+  for (int i = 0; i < unblocked_count; i++) sigdelset(&mask, unblocked[i]);
+  for (int i = 0; i < default_count; i++) sigaddset(&default_set, defaults[i]);
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigmask(&attributes, &mask);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setsigdefault(&attributes, &default_set);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   int error = posix_spawnp(&child, arguments[0], NULL, &attributes, arguments, environ);
   posix_spawnattr_destroy(&attributes);
@@ -121,6 +120,32 @@ int clinux_signal_that_stopped(pid_t child) {
   if (waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG) || info.si_pid != child) return 0;
   return info.si_status;
 }
+
+bool clinux_has_ended(pid_t child) {
+  siginfo_t info = {0};
+  return !waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == child;
+}
+
+pid_t clinux_any_ended_child(void) {
+  siginfo_t info = {0};
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) ? 0 : info.si_pid;
+}
+
+bool clinux_is_ignored(int signal) {
+  struct sigaction action;
+  return !sigaction(signal, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+// The C library hands them to constructors. Other ways to them go through /proc, which may be missing.
+static int own_argument_count;
+static char **own_arguments;
+
+__attribute__((constructor)) static void keep_arguments(int count, char **arguments) {
+  own_argument_count = count;
+  own_arguments = arguments;
+}
+
+const char *clinux_own_argument(int index) { return index < own_argument_count ? own_arguments[index] : NULL; }
 
 bool clinux_save_affinity(void *buffer, size_t size) {
   return syscall(SYS_sched_getaffinity, 0, size, buffer) > 0;

@@ -2,19 +2,6 @@
 
 package import StallCore
 
-extension CommandLine {
-  /// The words after the program's name, byte for byte: `arguments` repairs what is not UTF-8.
-  package static var wordsAfterName: [ByteString] {
-    (1..<max(1, Int(argc))).compactMap { index in unsafe unsafeArgv[index].map { unsafe bytes(of: $0) } }
-  }
-
-  private static func bytes(of word: UnsafeMutablePointer<CChar>) -> ByteString {
-    var length = 0
-    while unsafe word[length] != 0 { length += 1 }
-    return ByteString((0..<length).map { unsafe UInt8(bitPattern: word[$0]) })
-  }
-}
-
 extension Invocation {
   /// What the words after the program's name mean.
   package init(_ words: [ByteString]) throws(RefusedCommandLine) {

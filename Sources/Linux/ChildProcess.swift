@@ -2,6 +2,10 @@
 
 internal import CLinux
 internal import Glibc
+internal import Synchronization
+
+/// The children that values of `ChildProcess` or their successors wait for.
+private let ownChildren = Mutex<Set<Int32>>([])
 
 /// How a child ended.
 package enum ExitStatus: Hashable, Sendable {
@@ -21,11 +25,13 @@ package struct ChildProcess: ~Copyable, Sendable {
   ) throws(Errno) {
     var vector: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
     defer { unsafe vector.forEach { unsafe free($0) } }
-    processID = try systemCall {
+    let child: Int32 = try systemCall {
       unsafe vector.withUnsafeMutableBufferPointer { vector in
         unsafe clinux_spawn(path, vector.baseAddress, descriptors, Int32(descriptors.count), ownGroup)
       }
     }
+    ownChildren.withLock { _ = $0.insert(child) }
+    processID = child
   }
 
   deinit {
@@ -58,7 +64,20 @@ package struct ChildProcess: ~Copyable, Sendable {
   /// True if the child has ended and nothing is left of it.
   package static func reap(_ processID: Int32) -> Bool {
     var status: Int32 = 0
-    do { return try systemCall { unsafe clinux_wait(processID, &status, false) } != 0 } catch { return true }
+    if (try? systemCall { unsafe clinux_wait(processID, &status, false) }) == 0 { return false }
+    ownChildren.withLock { _ = $0.remove(processID) }
+    return true
+  }
+
+  /// For process 1, which the kernel makes the parent of all orphans: buries those that have ended. Stops at an ended
+  /// child of our own, and goes on at the next call.
+  package static func reapOrphans(except program: Int32) {
+    while true {
+      let child = clinux_any_ended_child()
+      guard child > 0, child != program, !ownChildren.withLock({ $0.contains(child) }) else { return }
+      var status: Int32 = 0
+      _ = unsafe clinux_wait(child, &status, false)
+    }
   }
 
   /// How the child ended; nil while it runs and `block` is false.

@@ -4,6 +4,19 @@ internal import CLinux
 internal import Glibc
 
 package enum OwnProcess {
+  /// The words of our command line, byte for byte.
+  package static var arguments: [[UInt8]] {
+    var arguments: [[UInt8]] = []
+    while let word = unsafe clinux_own_argument(Int32(arguments.count)) {
+      unsafe arguments.append(
+        UnsafeBufferPointer(start: word, count: strlen(word)).map { UInt8(bitPattern: $0) })
+    }
+    return arguments
+  }
+
+  /// The signal has no effect on us: whoever started us wanted it so, or we did.
+  package static func ignores(_ signal: Int32) -> Bool { clinux_is_ignored(signal) }
+
   /// Out of reach of the terminal and of those who clean up by name, but not longer-lived than its parent: the kernel
   /// kills it when the thread that started it ends, which matters only while it is blocked.
   package static func becomeHelper() {

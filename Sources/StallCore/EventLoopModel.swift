@@ -56,6 +56,14 @@ package struct EventLoopModel: Sendable {
     return homeIndex == index ? .parked : .working
   }
 
+  /// The look with the call that `restart_syscall` continues in its place, if that was seen.
+  package func unmasked(_ look: ThreadObservation) -> ThreadObservation {
+    guard case .blocked(let call) = look.activity, let lastCall, call.continues(lastCall) else { return look }
+    var unmasked = look
+    unmasked.activity = .blocked(lastCall)
+    return unmasked
+  }
+
   /// Whether enough is known of the home to tell work from waiting.
   package var isJudgeable: Bool { home?.isBelievable ?? false }
 

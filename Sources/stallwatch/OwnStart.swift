@@ -4,8 +4,12 @@ internal import Glibc
 internal import Linux
 
 enum OwnStart {
+  /// Our caller ignores SIGPIPE; so do the programs that we start.
+  static let inheritedIgnoredPipe = OwnProcess.ignores(SIGPIPE)
+
   /// A closed pipe is an error of write(2), and children can be waited for.
   static func prepare() {
+    _ = inheritedIgnoredPipe
     signal(SIGPIPE, SIG_IGN)
     signal(SIGCHLD, SIG_DFL)
     occupyStandardDescriptors()

@@ -13,6 +13,8 @@ struct RunCommand {
   /// Those that a person or a supervisor sends to a job. What the terminal sends reaches the child by itself, since it
   /// shares our process group; what another process sends to us is meant for it.
   private static let passedOn = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP]
+  /// Those that ask to end.
+  private static let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
   private static let received = passedOn + [SIGTTIN, SIGTTOU, SIGCHLD]
 
   init(_ options: Options, _ arguments: [ByteString]) {
@@ -26,7 +28,7 @@ struct RunCommand {
     do throws(Errno) { signals = try SignalDescriptor(Self.received) } catch {
       throw ProgramFailure(code: .runFailed, text: "cannot receive signals: \(error.text)")
     }
-    let output = try ReportOutput(options.output, standard: STDERR_FILENO, holdsWhileRaw: true)
+    let output = try openOutput()
     let program = try start()
     let handleSignal = { (signal: ReceivedSignal) in Self.handle(signal, for: program) }
     let watched = watch(program, output, signals, handleSignal)
@@ -34,9 +36,19 @@ struct RunCommand {
     return outcome(end, hasStalls: watched.hasStalls)
   }
 
+  private func openOutput() throws(ProgramFailure) -> ReportOutput {
+    do throws(ProgramFailure) {
+      return try ReportOutput(options.output, standard: STDERR_FILENO, holdsWhileRaw: true)
+    } catch {
+      throw ProgramFailure(code: .runFailed, text: error.text, next: error.next)
+    }
+  }
+
   private func start() throws(ProgramFailure) -> StartedProgram {
     do throws(Errno) {
-      return try StartedProgram(arguments.map(\.bytes), unblockedSignals: Self.received + [SIGPIPE])
+      return try StartedProgram(
+        arguments.map(\.bytes), unblocked: Self.received,
+        defaults: OwnStart.inheritedIgnoredPipe ? [] : [SIGPIPE])
     } catch {
       let name = arguments.first?.escaped ?? ""
       let isMissing = error == .noSuchFile
@@ -79,6 +91,9 @@ struct RunCommand {
   private static func handle(_ signal: ReceivedSignal, for program: StartedProgram) -> SignalMeaning {
     if signal.number == SIGCHLD {
       stopAlong(with: program)
+      if getpid() == 1 { ChildProcess.reapOrphans(except: program.id) }
+    } else if program.hasEnded {
+      return ending.contains(signal.number) ? .endOnceOver : .nothing
     } else if signal.isFromProcess, signal.sender != program.id, passedOn.contains(signal.number) {
       program.send(signal.number)
     }

@@ -18,6 +18,8 @@ enum WatchEnd {
 /// What a signal means for the watch.
 enum SignalMeaning {
   case nothing, end, dump, reopenOutput
+  /// Asks to end once the target has ended and only reports remain to be written.
+  case endOnceOver
 }
 
 final class WatchLoop {
@@ -87,7 +89,10 @@ final class WatchLoop {
       timer.set(monotonicNanoseconds: min(nextLook, endsAt ?? nextLook).nanoseconds)
       // Only broken arguments can make this fail.
       try? poll.wait()
-      if poll.isReady(2) { return .targetEnded }
+      if poll.isReady(2) {
+        // What has come by now was meant for the target.
+        return takeSignals() ?? .targetEnded
+      }
       if poll.isReady(3) {
         queue.news.acknowledge()
         if queue.isOutputGone { return .readerGone }
@@ -105,10 +110,11 @@ final class WatchLoop {
     }
   }
 
-  private func takeSignals() -> WatchEnd? {
+  private func takeSignals(isOver: Bool = false) -> WatchEnd? {
     while let signal = signals.next() {
       switch meaning(signal) {
-      case .nothing: break
+      case .endOnceOver where isOver: return .asked
+      case .nothing, .endOnceOver: break
       case .end: return .asked
       case .dump: dumpThreads()
       case .reopenOutput: queue.push(.reopenOutput)
@@ -171,7 +177,8 @@ final class WatchLoop {
   }
 
   private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
-    let thread = camera.capture(process.id, role: .main, look: look, stallClass: stall.stallClass)
+    let thread = camera.capture(
+      process.id, role: .main, look: look.map(detector.loop.unmasked), stallClass: stall.stallClass)
     if let after = try? observe() { detector.absorbCapture(after) }
     return thread
   }
@@ -199,7 +206,7 @@ final class WatchLoop {
     while !queue.isFinished, !queue.isOutputGone {
       try? poll.wait()
       if poll.isReady(3) { queue.news.acknowledge() }
-      if poll.isReady(1), takeSignals() == .asked { return }
+      if poll.isReady(1), takeSignals(isOver: true) == .asked { return }
     }
   }
 

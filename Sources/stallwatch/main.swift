@@ -1,10 +1,10 @@
 // The program: what was asked for, done, and the exit status.
 
-import CommandLineOptions
+import Linux
 import StallCore
 import Stacks
 
-let words = CommandLine.wordsAfterName
+let words = OwnProcess.arguments.dropFirst().map { ByteString($0) }
 if words == [ByteString(CaptureHelper.hiddenArgument)] {
   CaptureServer.run(socket: CaptureHelper.socketInChild)
 }

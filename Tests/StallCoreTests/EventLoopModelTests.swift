@@ -148,6 +148,19 @@ private typealias Call = SystemCallNumber
     #expect(Set(watched.stalls.map(\.id)).count == 1)
   }
 
+  @Test func restartedCallIsKnownByItsFirstName() {
+    var script = LoopScript()
+    var model = EventLoopModel()
+    script.block(in: SystemCallNumber.clockNanosleep)
+    let slept = script.look
+    _ = model.observe(slept)
+    script.showAsRestarted()
+    let restarted = script.look
+    #expect(restarted.activity != slept.activity)
+    #expect(model.unmasked(restarted).activity == slept.activity)
+    #expect(EventLoopModel().unmasked(restarted).activity == restarted.activity)
+  }
+
   @Test func restartedCallOfUnknownKindIsNotJudged() {
     var watched = Watched()
     watched.script.block(in: Call.poll, 0x5000, set: [3])

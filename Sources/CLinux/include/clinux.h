@@ -33,9 +33,17 @@ ssize_t clinux_read_signal(int descriptor, struct clinux_signal_info *info);
 
 // Starts a program found through PATH, in our process group, with our descriptors (but the close-on-exec ones). The
 // `unblocked` signals are not blocked in it and have the default action. Fails with the reason of exec.
-pid_t clinux_start_program(char *const *arguments, const int *unblocked, int count);
+pid_t clinux_start_program(char *const *arguments, const int *unblocked, int unblocked_count, const int *defaults,
+                           int default_count);
 // The signal that stopped the child, if it has been stopped since the last call; 0 if not.
 int clinux_signal_that_stopped(pid_t child);
+// Whether the child has ended; its status stays for a later wait.
+bool clinux_has_ended(pid_t child);
+// A child that has ended and was not waited for, 0 if there is none.
+pid_t clinux_any_ended_child(void);
+bool clinux_is_ignored(int signal);
+// A word of our own command line, NULL behind the last.
+const char *clinux_own_argument(int index);
 
 // Columns of the terminal; 0 if it is none or does not tell.
 int clinux_terminal_columns(int descriptor);
