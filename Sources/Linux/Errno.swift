@@ -27,6 +27,8 @@ package struct Errno: Error, Hashable, Sendable {
   /// and is reported as `noSuchProcess`.
   package var meansTaskGone: Bool { self == .noSuchFile || self == .noSuchProcess }
 
+  package var meansNoDescriptors: Bool { code == EMFILE || code == ENFILE }
+
   package var meansNotAllowed: Bool { self == .notPermitted || self == .accessDenied }
 
   /// The C library's text for it.

@@ -28,9 +28,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
       })
   }
 
-  /// Creates or empties a file for writing, close-on-exec.
-  package static func create(_ path: String) throws(Errno) -> FileDescriptor {
-    let flags = O_WRONLY | O_CREAT | O_TRUNC
+  /// Creates or empties a file for writing at its end, close-on-exec.
+  package static func create(_ path: String, keepsContents: Bool = false) throws(Errno) -> FileDescriptor {
+    let flags = O_WRONLY | O_CREAT | O_APPEND | (keepsContents ? 0 : O_TRUNC)
     return FileDescriptor(
       owning: try systemCall { unsafe path.withCString { unsafe clinux_open($0, flags) } })
   }
@@ -75,15 +75,26 @@ package struct FileDescriptor: ~Copyable, Sendable {
   }
 }
 
-/// Writes all bytes to a descriptor that somebody else owns.
-package func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(Errno) {
-  var done = 0
+/// Writes all bytes to a descriptor that somebody else owns, and waits for its reader also where whoever shares it has
+/// made it non-blocking. `done` counts what was written, also when the rest fails.
+package func writeAll(_ bytes: [UInt8], to descriptor: Int32, done: inout Int) throws(Errno) {
   while done < bytes.count {
     let start = done
-    done += try systemCall { () -> Int in
-      unsafe bytes.withUnsafeBytes {
-        unsafe Glibc.write(descriptor, $0.baseAddress! + start, bytes.count - start)
+    do throws(Errno) {
+      done += try systemCall { () -> Int in
+        unsafe bytes.withUnsafeBytes {
+          unsafe Glibc.write(descriptor, $0.baseAddress! + start, bytes.count - start)
+        }
       }
+    } catch {
+      guard error == .wouldBlock else { throw error }
+      var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      _ = try systemCall { unsafe poll(&entry, 1, -1) }
     }
   }
+}
+
+package func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(Errno) {
+  var done = 0
+  try writeAll(bytes, to: descriptor, done: &done)
 }

@@ -22,6 +22,9 @@ package struct ThreadStat: Sendable, Equatable {
   /// PF_KTHREAD (include/linux/sched.h).
   package var isKernelThread: Bool { flags & 0x0020_0000 != 0 }
 
+  /// Z or X, proc_pid_stat(5).
+  package var hasEnded: Bool { state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
+
   /// The name is what stands between the first `(` and the last `)`: it may hold parentheses, blanks and newlines.
   package init?(_ text: Span<UInt8>) {
     var open = 0

@@ -62,7 +62,9 @@ struct LoopRemarks {
   }
 
   private mutating func mainEnded(_ look: ThreadObservation) -> Remark? {
-    guard !hasToldEnded, look.at - began > .milliseconds(100) || look.state == .zombie else { return nil }
+    guard !hasToldEnded, look.at - began > .milliseconds(100) || look.state == .zombie,
+      let threads = try? ThreadList.threads(of: process.id), threads.contains(where: { $0 != process.id })
+    else { return nil }
     hasToldEnded = true
     return (.noLoop, "the main thread has ended; other threads still run, and only their CPU time is watched")
   }

@@ -11,6 +11,12 @@ enum Refusal {
       next: "`pgrep NAME` prints the ids of a program")
   }
 
+  static func hasEnded(_ id: Int32, _ name: ByteString) -> ProgramFailure {
+    ProgramFailure(
+      code: .noSuchProcess,
+      text: "\(name.escaped) (pid \(id)) has ended; only its status is left, for its parent to take")
+  }
+
   static func isThread(_ id: Int32, of process: Int32) -> ProgramFailure {
     let name =
       (try? readPseudoFile("/proc/\(process)/comm")).map { ByteString($0.dropLast()).escaped } ?? "process"
@@ -30,6 +36,11 @@ enum Refusal {
   static func notPermitted(_ id: Int32, _ error: Errno) -> ProgramFailure {
     let name =
       (try? readPseudoFile("/proc/\(id)/comm")).map { ByteString($0.dropLast()).escaped } ?? "the process"
+    guard error.meansNotAllowed else {
+      let next = error.meansNoDescriptors ? "ulimit -n 1024" : nil
+      return ProgramFailure(
+        code: .internalFailure, text: "\(name) (pid \(id)) cannot be watched: \(error.text)", next: next)
+    }
     let text = "\(name) (pid \(id)) may not be looked into (\(error.text))"
     let (why, next) = reason(id)
     return ProgramFailure(code: .notPermitted, text: text + ": " + why, next: next)

@@ -24,6 +24,8 @@ struct ReportOutput: ~Copyable {
   /// Set for files, which can be opened anew.
   private let path: String?
   private var isFailing = false
+  /// The last bytes that could be written are not the end of a line.
+  private var isCutOff = false
   private var lostRecords = 0
   /// Text for a terminal that a full-screen program is using, until it no longer does.
   private var held: [UInt8] = []
@@ -64,9 +66,9 @@ struct ReportOutput: ~Copyable {
 
   var terminal: Terminal? { Terminal(descriptor) }
 
-  /// After SIGHUP: the file was moved away, go on with a new one of its name.
+  /// After SIGHUP: the file was moved away, go on with a new one of its name. If it was not moved, go on with it.
   mutating func reopen() {
-    guard let path, let file = try? FileDescriptor.create(path) else { return }
+    guard let path, let file = try? FileDescriptor.create(path, keepsContents: true) else { return }
     sink = .owned(file)
   }
 
@@ -75,12 +77,15 @@ struct ReportOutput: ~Copyable {
       if held.count + bytes.count <= Self.mostHeldBytes { held += bytes } else { lostRecords += 1 }
       return
     }
-    let all = held + bytes
+    // After a record that was cut off, the next one begins on a line of its own.
+    let all = (isCutOff ? [UInt8(ascii: "\n")] : []) + held + bytes
     held = []
+    var done = 0
     do throws(Errno) {
-      try writeAll(all, to: descriptor)
-      isFailing = false
+      try writeAll(all, to: descriptor, done: &done)
+      (isFailing, isCutOff) = (false, false)
     } catch {
+      if done > 0 { isCutOff = all[done - 1] != UInt8(ascii: "\n") }
       if error == .brokenPipe { throw .readerGone }
       lostRecords += 1
       defer { isFailing = true }

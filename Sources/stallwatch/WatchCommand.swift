@@ -17,12 +17,17 @@ struct WatchCommand {
 
   func run() throws(ProgramFailure) -> ExitCode {
     let process = try WatchedProcess(processID)
+    let writesFile = if case .file = options.output { true } else { false }
+    // The end of a terminal ends the watch that writes to it, unless nohup(1) was used.
+    let hangups = writesFile || !OwnProcess.ignores(SIGHUP) ? [SIGHUP] : []
     let signals: SignalDescriptor
-    do throws(Errno) { signals = try SignalDescriptor([SIGINT, SIGTERM, SIGHUP, SIGUSR1]) } catch {
+    do throws(Errno) { signals = try SignalDescriptor([SIGINT, SIGTERM, SIGUSR1] + hangups) } catch {
       throw ProgramFailure(code: .internalFailure, text: "cannot receive signals: \(error.text)")
     }
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
-    let watch = try Watch(options, process, output: output, signals: signals, meaning: Self.meaning)
+    let watch = try Watch(options, process, output: output, signals: signals) {
+      $0.number == SIGHUP && !writesFile ? .end : Self.meaning($0)
+    }
     _ = watch.run { .unknown }
     return options.failOnStall && watch.hasVerifiedStalls ? .stallsSeen : .success
   }

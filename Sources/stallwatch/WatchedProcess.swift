@@ -23,6 +23,7 @@ struct WatchedProcess {
     }
     let (status, stat, name) = try Self.identity(of: id)
     if let group = status.threadGroup, group != id { throw Refusal.isThread(id, of: group) }
+    if stat.hasEnded, stat.threads <= 1 { throw Refusal.hasEnded(id, name) }
     if stat.isKernelThread { throw Refusal.isKernelThread(id, name) }
     self.id = id
     self.name = name

@@ -11,7 +11,7 @@ import Testing
       ("run -- sh -c 'exit 7'", 7), ("run -- sh -c 'exit 0'", 0), ("run -- /no/such/program", 127),
       ("run -- /etc/passwd", 126), ("run", 125), ("--pid 999999999", 3), ("--pid 1 --threshold 500", 2),
       ("--no-such-option", 2), ("--version", 0), ("--help", 0), ("dump --pid 999999999", 3),
-      ("run --json -- true", 125),
+      ("run --json -- true", 125), ("run -o /tmp -- true", 125), ("--pid 1 -o /tmp", 2),
       ("-- sh -c 'exit 3'", 3),
     ] as [(String, Int32)])
   func exitStatus(_ arguments: String, _ status: Int32) throws {
@@ -108,6 +108,19 @@ import Testing
     #expect(try watch.end() == .exited(0))
     let text = try FileDescriptor.open(path).readAll(limit: 1 << 20)
     #expect(String(decoding: text, as: UTF8.self).contains("\"summary\""))
+  }
+
+  @Test func hangupKeepsAFileThatWasNotMoved() throws {
+    let target = try TargetProcess.start("idle", "frame-loop")
+    let path = "/tmp/stallwatch-test-kept-\(getpid()).jsonl"
+    defer { unsafe unlink(path) }
+    var watch = try WatchRun(["--json", "-o", path, "--pid", "\(target.processID)"])
+    #expect(eventually { ((try? FileDescriptor.open(path).readAll(limit: 1 << 20)) ?? []).count > 100 })
+    watch.signal(SIGHUP)
+    watch.signal(SIGTERM)
+    #expect(try watch.end() == .exited(0))
+    let text = String(decoding: try FileDescriptor.open(path).readAll(limit: 1 << 20), as: UTF8.self)
+    #expect(text.contains("\"attach\"") && text.contains("\"summary\""))
   }
 
   @Test func dumpShowsEveryThread() throws {
