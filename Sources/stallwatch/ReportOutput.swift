@@ -30,6 +30,9 @@ struct ReportOutput: ~Copyable {
   /// Text for a terminal that a full-screen program is using, until it no longer does.
   private var held: [UInt8] = []
   private let holdsWhileRaw: Bool
+  /// Lines for standard error, held for the same reason.
+  private var heldRemarks: [UInt8] = []
+  private let holdsRemarks: Bool
 
   private static let mostHeldBytes = 1 << 20
 
@@ -37,6 +40,7 @@ struct ReportOutput: ~Copyable {
   init(
     _ destination: OutputDestination, standard: Int32, holdsWhileRaw: Bool = false
   ) throws(ProgramFailure) {
+    holdsRemarks = holdsWhileRaw
     self.holdsWhileRaw = holdsWhileRaw && destination == .automatic
     path = if case .file(let name) = destination { name } else { nil }
     switch destination {
@@ -93,10 +97,19 @@ struct ReportOutput: ~Copyable {
     }
   }
 
+  /// A line for people beside the reports; nobody can be told if that fails.
+  mutating func remark(_ text: String) {
+    if heldRemarks.count < Self.mostHeldBytes { heldRemarks += Array("\(text)\n".utf8) }
+    if holdsRemarks, Terminal(STDERR_FILENO)?.isRaw ?? false { return }
+    try? writeAll(heldRemarks, to: STDERR_FILENO)
+    heldRemarks = []
+  }
+
   /// What was held back, whatever the terminal is used for.
   mutating func flush() {
     try? writeAll(held, to: descriptor)
-    held = []
+    try? writeAll(heldRemarks, to: STDERR_FILENO)
+    (held, heldRemarks) = ([], [])
   }
 
   private var isTerminalRaw: Bool { holdsWhileRaw && terminal?.isRaw ?? false }

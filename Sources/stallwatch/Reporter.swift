@@ -97,14 +97,16 @@ struct Reporter: ~Copyable {
   }
 
   /// A remark is a record for programs and a line on standard error for people.
-  private func remark(_ kind: NoticeKind, _ text: String) -> [RecordBody] {
+  private mutating func remark(_ kind: NoticeKind, _ text: String) -> [RecordBody] {
     if isForPrograms { return [.notice(NoticeRecord(kind, text))] }
-    if !isQuiet { Program.remark(ByteString(text).escaped) }
+    if !isQuiet { output.remark(ByteString(text).escaped) }
     return []
   }
 
-  private func remarks() -> [RecordBody] {
-    analyst.takeRemarks().flatMap { remark(.namesMissing, $0) }
+  private mutating func remarks() -> [RecordBody] {
+    var bodies: [RecordBody] = []
+    for text in analyst.takeRemarks() { bodies += remark(.namesMissing, text) }
+    return bodies
   }
 
   /// The stacks of an episode are kept for its last record.
