@@ -14,6 +14,8 @@ package struct ProcObserver: ~Copyable {
   private let detail: PseudoFile?
   private let status: PseudoFile
   private var runQueueClock: RunQueueClock?
+  /// Of the groups that the process was in at the start.
+  private let freezer: CgroupFreezer?
   private var buffer = PseudoFile.makeBuffer()
   private var memory = [UInt8](repeating: 0, count: DescriptorReader.mostBytes)
 
@@ -35,6 +37,7 @@ package struct ProcObserver: ~Copyable {
     self.status = status
     detail = try? PseudoFile(directory + "sched")
     runQueueClock = try? RunQueueClock()
+    freezer = try? CgroupFreezer(process: process)
   }
 
   /// One look. The files are read one after the other, so the times-scheduled count is read first and last: if it is the
@@ -51,6 +54,9 @@ package struct ProcObserver: ~Copyable {
       observation.activity = .running
     }
     last = (observation.timesScheduled, observation.descriptors)
+    if observation.isBlocked, !observation.state.isPaused, freezer?.isFrozen(&buffer) ?? false {
+      observation.state = .frozen
+    }
     return observation
   }
 

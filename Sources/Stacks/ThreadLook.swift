@@ -30,8 +30,11 @@ struct ThreadLook {
       conditions.descriptorKind = kind(of: arguments[0])
       conditions.isWaitingForPage = (try? read("wchan")) == Array("handle_userfault".utf8)
     }
-    // A running thread is not frozen, and on cgroup v1 a frozen one is in state D.
-    conditions.isFrozen = stat.state == UInt8(ascii: "S") && isFrozen()
+    // A running thread is not frozen; by version 1 a frozen one is in state D.
+    if stat.state == UInt8(ascii: "S") || stat.state == UInt8(ascii: "D") {
+      var buffer = PseudoFile.makeBuffer()
+      conditions.isFrozen = (try? CgroupFreezer(process: processID))?.isFrozen(&buffer) ?? false
+    }
     return conditions
   }
 
@@ -62,18 +65,6 @@ struct ThreadLook {
     let number = UInt32(truncatingIfNeeded: descriptor)
     guard let target = try? readLink("/proc/\(processID)/fd/\(number)") else { return .unknown }
     return target.span.matches("socket:", at: 0) ? .socket : .other
-  }
-
-  /// The cgroup v2 freezer; its mount is where systemd and every container runtime put it.
-  private func isFrozen() -> Bool {
-    guard let groups = try? read("cgroup") else { return false }
-    let text = groups.span
-    guard let start = text.endOfKey("0::", from: 0) else { return false }
-    let path = String(decoding: groups[start...].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    guard let events = try? readPseudoFile("/sys/fs/cgroup\(path)/cgroup.events", limit: 4096) else {
-      return false
-    }
-    return events.span.endOfKey("frozen 1", from: 0) != nil
   }
 }
 

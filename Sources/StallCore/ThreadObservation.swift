@@ -11,9 +11,11 @@ package enum ThreadState: UInt8, Sendable {
   case dead = 0x58  // X
   case idle = 0x49  // I, kernel threads
   case parked = 0x50  // P, kernel threads
+  /// By its cgroup. No letter of the kernel, which shows S or D.
+  case frozen = 0x46
 
-  /// Held by a signal, a debugger: no time of its own passes.
-  package var isPaused: Bool { self == .stopped || self == .traced }
+  /// Held by a signal, a debugger, its cgroup: no time of its own passes.
+  package var isPaused: Bool { self == .stopped || self == .traced || self == .frozen }
   package var hasEnded: Bool { self == .zombie || self == .dead }
 }
 

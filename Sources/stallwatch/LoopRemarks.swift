@@ -74,8 +74,17 @@ struct LoopRemarks {
     switch (state, toldPause) {
     case (.stopped, _): return (.stopped, "stopped by a signal; the time does not count until it goes on")
     case (.traced, _): return (.traced, "stopped by a debugger; the time does not count until it goes on")
-    case (_, .some(let before)): return (before == .traced ? .traced : .stopped, "it goes on")
+    case (.frozen, _): return (.frozen, "frozen by its cgroup; the time does not count until it goes on")
+    case (_, .some(let before)): return (Self.kind(of: before), "it goes on")
     default: return nil
+    }
+  }
+
+  private static func kind(of pause: ThreadState) -> NoticeKind {
+    switch pause {
+    case .traced: .traced
+    case .frozen: .frozen
+    default: .stopped
     }
   }
 

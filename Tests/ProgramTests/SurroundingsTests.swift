@@ -60,6 +60,48 @@ import Testing
     if status == .exited(0) { #expect(output.hasSuffix("0")) }
   }
 
+  /// A full-screen program draws over whatever others write.
+  @Test func nothingIsWrittenWhileTheTerminalIsRaw() throws {
+    let screen = "stty -icanon; sleep 0.5; exec sh -c \\\"sleep 0.5; stty icanon; echo drawn\\\""
+    let (output, status) = try shell(
+      "script -qec \"$W run --threshold 100ms -- sh -c '\(screen)'\" /dev/null")
+    // script(1) is not everywhere.
+    guard status == .exited(0) else { return }
+    let drawn = try #require(output.firstRange(of: "drawn"))
+    let told = try #require(output.firstRange(of: "now runs"))
+    #expect(drawn.upperBound <= told.lowerBound)
+  }
+
+  /// By version 1 or 2, whichever is there and lets us.
+  @Test func frozenTargetIsNoStall() throws {
+    let name = "/stallwatch-test-\(getpid())"
+    let mounts = ["/sys/fs/cgroup/freezer", "/sys/fs/cgroup"]
+    guard let mount = mounts.first(where: { unsafe mkdir($0 + name, 0o755) == 0 }) else { return }
+    let target = try TargetProcess.start("idle", "poll")
+    func write(_ text: String, _ file: String) throws {
+      try FileDescriptor.create(mount + file, keepsContents: true).write(Array(text.utf8))
+    }
+    defer {
+      try? write("\(target.processID)", "/cgroup.procs")
+      unsafe rmdir(mount + name)
+    }
+    let isFirst = unsafe access(mount + name + "/freezer.state", W_OK) == 0
+    let isSecond = unsafe access(mount + name + "/cgroup.freeze", W_OK) == 0
+    guard isFirst || isSecond else { return }
+    let freezer = name + (isFirst ? "/freezer.state" : "/cgroup.freeze")
+    try write("\(target.processID)", name + "/cgroup.procs")
+    var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "100ms"])
+    _ = try watch.next("attach")
+    try write(isFirst ? "FROZEN" : "1", freezer)
+    #expect(try watch.next("notice", kind: "stopped.frozen")["text"]?.string?.hasPrefix("frozen") == true)
+    usleep(300_000)
+    try write(isFirst ? "THAWED" : "0", freezer)
+    #expect(try watch.next("notice", kind: "stopped.frozen")["text"] == .string("it goes on"))
+    watch.signal(SIGTERM)
+    try watch.readToEnd()
+    #expect(watch.records(of: "stall").isEmpty)
+  }
+
   @Test func missingProcIsNamed() throws {
     let (output, status) = try shell(
       "unshare -m true || exit 9; unshare -m sh -c \"umount -l /proc; $W --pid 1 2>&1\"")

@@ -30,6 +30,13 @@ struct WatchRun: ~Copyable {
     }
   }
 
+  mutating func next(_ type: String, kind: String) throws -> [String: JSONValue] {
+    while true {
+      let record = try next(type)
+      if record["kind"]?.string == kind { return record }
+    }
+  }
+
   /// Reads all records to the end.
   mutating func readToEnd() throws {
     while let line = try? process.readLine() {
