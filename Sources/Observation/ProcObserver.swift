@@ -20,6 +20,9 @@ package struct ProcObserver: ~Copyable {
   private var memory = [UInt8](repeating: 0, count: DescriptorReader.mostBytes)
 
   private var last: (timesScheduled: UInt64, descriptors: DescriptorSet?)?
+  private var descriptorsReadAt = Instant(nanoseconds: 0)
+  /// Memory that could not be read is tried again, but not with every look.
+  private static let retryAfter: Duration = .seconds(1)
   /// The program that the process ran at the last look.
   package private(set) var image: ImageMark?
   private var accountedAt: UInt64 = 0
@@ -79,14 +82,21 @@ package struct ProcObserver: ~Copyable {
       runQueueDelay: .nanoseconds(Int64(clamping: counts.runQueueDelayNanoseconds)),
       timesScheduled: counts.timesScheduled, voluntarySwitches: voluntarySwitches)
     if case .blocked(let call) = activity {
-      observation.descriptors =
-        if let last, last.timesScheduled == counts.timesScheduled {
-          last.descriptors
-        } else {
-          DescriptorReader.descriptors(of: call, memory: &memory, read: readMemory)
-        }
+      observation.descriptors = descriptors(of: call, counts, at: now, readMemory)
     }
     return observation
+  }
+
+  private mutating func descriptors(
+    of call: BlockedCall, _ counts: SchedulerStatistics, at now: Instant, _ read: MemoryReader
+  ) -> DescriptorSet? {
+    if let last, last.timesScheduled == counts.timesScheduled,
+      last.descriptors != nil || now - descriptorsReadAt < Self.retryAfter
+    {
+      return last.descriptors
+    }
+    descriptorsReadAt = now
+    return DescriptorReader.descriptors(of: call, memory: &memory, read: read)
   }
 
   private mutating func readStatistics() throws(Errno) -> SchedulerStatistics {

@@ -48,6 +48,10 @@ package struct EventLoopModel: Sendable {
       lastSite = nil
       return call.number == SystemCallNumber.restartSyscall || !isJudgeable ? .undecided : .working
     }
+    if isIndistinct(site) {
+      lastSite = site
+      return .undecided
+    }
     let isNewVisit = call.number != SystemCallNumber.restartSyscall && (hasMoved || lastSite == nil)
     let index = record(site, at: observation.at, isNewVisit: isNewVisit, isFirst: isFirstLook)
     lastSite = site
@@ -56,16 +60,15 @@ package struct EventLoopModel: Sendable {
     return homeIndex == index ? .parked : .working
   }
 
-  /// The look with the call that `restart_syscall` continues in its place, if that was seen.
-  package func unmasked(_ look: ThreadObservation) -> ThreadObservation {
-    guard case .blocked(let call) = look.activity, let lastCall, call.continues(lastCall) else { return look }
-    var unmasked = look
-    unmasked.activity = .blocked(lastCall)
-    return unmasked
-  }
-
   /// Whether enough is known of the home to tell work from waiting.
   package var isJudgeable: Bool { home?.isBelievable ?? false }
+
+  /// It cannot be told whether this is the home: a set whose descriptors could not be read, while the home is known by
+  /// its descriptors.
+  private func isIndistinct(_ site: Site) -> Bool {
+    guard site.isUnread, let home, home.core != nil else { return false }
+    return !home.matches(site)
+  }
 
   /// The site of a call. After a stop and continue the kernel shows `restart_syscall` with the arguments, stack pointer
   /// and program counter of the call that it continues.
@@ -73,10 +76,18 @@ package struct EventLoopModel: Sendable {
     if call.number == SystemCallNumber.restartSyscall {
       return lastCall.map { call.continues($0) } ?? false ? siteOfLastCall : nil
     }
-    if !hasMoved, let lastSite { return lastSite }
+    if !hasMoved, let lastSite, !lastSite.isUnread || descriptors == nil { return lastSite }
     lastCall = call
     siteOfLastCall = Site(call, descriptors: descriptors)
     return siteOfLastCall
+  }
+
+  /// The same look, with the call that the kernel continues in place of `restart_syscall`, where that call is known.
+  package func naming(_ look: ThreadObservation) -> ThreadObservation {
+    guard case .blocked(let call) = look.activity, let lastCall, call.continues(lastCall) else { return look }
+    var named = look
+    named.activity = .blocked(lastCall)
+    return named
   }
 
   private mutating func record(_ site: Site, at moment: Instant, isNewVisit: Bool, isFirst: Bool) -> Int {
@@ -126,6 +137,7 @@ package struct EventLoopModel: Sendable {
       return isAbandoned || other.isBelievable && !isInsideHome
     }
     if other.rank < home.rank { return isAbandoned }
+    if home.site.isUnread, !other.site.isUnread { return other.isBelievable }
     if home.isDeeper(than: other) { return other.isBelievable }
     if other.isDeeper(than: home) { return isAbandoned }
     // Two multiplexers of one kind at the same depth: the one that the thread still comes back to.

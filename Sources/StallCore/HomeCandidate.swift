@@ -28,18 +28,25 @@ package struct HomeCandidate: Sendable {
 
   /// The same multiplexer. A poll set is the same if it holds any of the core: sets grow, shrink and move.
   package func matches(_ other: Site) -> Bool {
+    if isReadOnlyOnce(with: other) { return true }
     guard site.multiplexer == other.multiplexer else { return false }
     guard let core, let descriptors = other.descriptors else { return true }
     return !core.intersection(descriptors).isEmpty
   }
 
+  /// The same poll or select, made at the same place, whose descriptors could be read only one of the two times.
+  private func isReadOnlyOnce(with other: Site) -> Bool {
+    site.kind == .poll && other.kind == .poll && site.isUnread != other.isUnread
+      && site.stackPointer == other.stackPointer && site.programCounter == other.programCounter
+  }
+
   package mutating func see(_ newSite: Site, at moment: Instant, isNewVisit: Bool) {
     if isNewVisit { visits += 1 }
     lastSeen = moment
-    site = newSite
+    if site.isUnread || !newSite.isUnread { site = newSite }
     shallowestStackPointer = max(shallowestStackPointer, newSite.stackPointer)
-    if let known = core, let descriptors = newSite.descriptors {
-      let common = known.intersection(descriptors)
+    if let descriptors = newSite.descriptors {
+      let common = core?.intersection(descriptors) ?? descriptors
       core = common.isEmpty ? descriptors : common
     }
   }

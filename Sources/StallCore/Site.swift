@@ -42,6 +42,7 @@ package struct Site: Hashable, Sendable {
   /// For `.descriptorSet`: what this one call waits on.
   package var descriptors: DescriptorSet?
   package var stackPointer: UInt64
+  package var programCounter: UInt64
   /// The call may end by itself (a poll with a timeout). Known only for calls that tell it in a register.
   package var hasTimeout: Bool
 
@@ -51,9 +52,14 @@ package struct Site: Hashable, Sendable {
     self.kind = kind
     self.multiplexer = multiplexer
     self.descriptors = multiplexer == .descriptorSet ? descriptors : nil
-    stackPointer = call.stackPointer
+    (stackPointer, programCounter) = (call.stackPointer, call.programCounter)
     let timeout = Int32(truncatingIfNeeded: call.arguments.third)
     hasTimeout = call.number == SystemCallNumber.poll && timeout >= 0
+  }
+
+  /// A poll or select whose descriptors could not be read.
+  package var isUnread: Bool {
+    if case .unreadSet = multiplexer { true } else { false }
   }
 
   private static func identity(of call: BlockedCall, descriptors: DescriptorSet?) -> (WaitKind, Multiplexer)?

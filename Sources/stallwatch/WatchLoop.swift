@@ -178,7 +178,7 @@ final class WatchLoop {
 
   private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
     let thread = camera.capture(
-      process.id, role: .main, look: look.map(detector.loop.unmasked), stallClass: stall.stallClass)
+      process.id, role: .main, look: look.map(detector.loop.naming), stallClass: stall.stallClass)
     if let after = try? observe() { detector.absorbCapture(after) }
     return thread
   }

@@ -157,8 +157,8 @@ private typealias Call = SystemCallNumber
     script.showAsRestarted()
     let restarted = script.look
     #expect(restarted.activity != slept.activity)
-    #expect(model.unmasked(restarted).activity == slept.activity)
-    #expect(EventLoopModel().unmasked(restarted).activity == restarted.activity)
+    #expect(model.naming(restarted).activity == slept.activity)
+    #expect(EventLoopModel().naming(restarted).activity == restarted.activity)
   }
 
   @Test func restartedCallOfUnknownKindIsNotJudged() {
@@ -179,5 +179,47 @@ private typealias Call = SystemCallNumber
     let call = BlockedCall(
       number: Call.ioUringEnter, arguments: InlineArguments(4, 8, 0, 0), stackPointer: 1, programCounter: 2)
     #expect(Site(call, descriptors: nil) == nil)
+  }
+
+  /// The descriptors of one wait could not be read (the helper was late): that is no other multiplexer.
+  @Test(arguments: [UInt64(0), 96])
+  func pollWhoseDescriptorsCannotBeReadIsNotWork(depth: UInt64) {
+    var watched = Watched()
+    for round in 0..<20 {
+      let isReadable = round % 5 != 4
+      watched.script.block(
+        in: Call.poll, 0x5000, depth: isReadable ? 0 : depth, set: isReadable ? [3, 4] : nil, count: 2)
+      watched.stay(.milliseconds(900))
+      watched.script.run(.milliseconds(1))
+    }
+    #expect(watched.stalls.isEmpty)
+    #expect(watched.detector.loop.home?.core == DescriptorSet([3, 4]))
+  }
+
+  /// The first read came too early, the next one knows the descriptors: still the same home.
+  @Test(arguments: [UInt64(0), 96, 9000])
+  func homeIsKnownByItsDescriptorsOnceTheyCanBeRead(depth: UInt64) {
+    var watched = Watched()
+    watched.script.block(in: Call.poll, 0x5000, count: 2)
+    watched.stay(.seconds(10))
+    for _ in 0..<5 {
+      watched.script.run(.milliseconds(1))
+      watched.script.block(in: Call.poll, 0x5000, depth: depth, set: [3, 4])
+      watched.stay(.milliseconds(900))
+    }
+    #expect(watched.stalls.isEmpty)
+    #expect(watched.detector.loop.home?.core == DescriptorSet([3, 4]))
+  }
+
+  @Test func continuedCallIsNamed() {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.script.block(in: Call.clockNanosleep, depth: 2000)
+    watched.stay(.milliseconds(100))
+    let before = watched.script.look
+    watched.script.showAsRestarted()
+    watched.stay(.milliseconds(100))
+    #expect(watched.script.look.activity != before.activity)
+    #expect(watched.detector.loop.naming(watched.script.look).activity == before.activity)
   }
 }

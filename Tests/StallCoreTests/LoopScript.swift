@@ -17,9 +17,10 @@ struct LoopScript {
 
   static let mainStack: UInt64 = 0x7fff_0000
 
-  /// Gives up the CPU in this call.
+  /// Gives up the CPU in this call. A `count` without a `set`: a poll of so many descriptors that cannot be read.
   mutating func block(
-    in number: Int, _ first: UInt64 = 0, depth: UInt64 = 0, third: UInt64 = UInt64.max, set: [Int32]? = nil
+    in number: Int, _ first: UInt64 = 0, depth: UInt64 = 0, third: UInt64 = UInt64.max, set: [Int32]? = nil,
+    count: UInt64 = 0
   ) {
     voluntarySwitches += 1
     blockedSince = now
@@ -27,7 +28,7 @@ struct LoopScript {
     activity = .blocked(
       BlockedCall(
         number: number,
-        arguments: InlineArguments(first, set.map { UInt64($0.count) } ?? 0, third),
+        arguments: InlineArguments(first, set.map { UInt64($0.count) } ?? count, third),
         stackPointer: Self.mainStack - depth, programCounter: 0x1000 + UInt64(number)))
   }
 
