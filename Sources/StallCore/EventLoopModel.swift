@@ -6,6 +6,9 @@ package enum LoopPosition: Sendable, Equatable {
   case parked
   /// Anything else: running, runnable, or blocked elsewhere.
   case working
+  /// In a sleep or lock wait that looks like the home seen from a changed stack: a park or work, as what follows will
+  /// tell.
+  case perhapsParked
   /// Stopped, traced: the time does not count.
   case paused
   /// It is not known (yet) what the loop parks in.
@@ -57,7 +60,15 @@ package struct EventLoopModel: Sendable {
     lastSite = site
     reconsiderHome(seen: index, at: observation.at)
     guard isJudgeable else { return .undecided }
-    return homeIndex == index ? .parked : .working
+    if homeIndex == index { return .parked }
+    return mayBeHome(candidates[index], at: observation.at) ? .perhapsParked : .working
+  }
+
+  /// An interpreter that optimizes its code comes to the same sleep through other frames: `other` is where the loop will
+  /// park from now on, or a first wait of the same kind in a function of the loop's.
+  private func mayBeHome(_ other: HomeCandidate, at moment: Instant) -> Bool {
+    guard let home, home.isTwin(of: other), home.lastSeen < other.firstSeen else { return false }
+    return !other.isBelievable && moment - other.firstSeen < Self.abandonedAfter
   }
 
   /// Whether enough is known of the home to tell work from waiting.
@@ -140,6 +151,9 @@ package struct EventLoopModel: Sendable {
     if home.site.isUnread, !other.site.isUnread { return other.isBelievable }
     if home.isDeeper(than: other) { return other.isBelievable }
     if other.isDeeper(than: home) { return isAbandoned }
+    if home.isTwin(of: other), other.isBelievable {
+      if home.lastSeen < other.firstSeen || home.visits < other.visits { return true }
+    }
     // Two multiplexers of one kind at the same depth: the one that the thread still comes back to.
     return other.wasReturnedTo && other.lastSeen - home.lastSeen > .seconds(5) || !home.wasReturnedTo
   }

@@ -65,6 +65,13 @@ package struct HomeCandidate: Sendable {
     }
   }
 
+  /// A wait without an object of its own, made by the same instruction from about the same depth.
+  package func isTwin(of other: HomeCandidate) -> Bool {
+    guard case .place = site.multiplexer, case .place = other.site.multiplexer else { return false }
+    return site.kind == other.site.kind && site.programCounter == other.site.programCounter
+      && !isDeeper(than: other) && !other.isDeeper(than: self)
+  }
+
   package func isDeeper(than other: HomeCandidate) -> Bool {
     shallowestStackPointer < other.shallowestStackPointer
       && other.shallowestStackPointer - shallowestStackPointer > Self.depthMargin

@@ -23,6 +23,10 @@ package struct StallDetector: Sendable {
   private enum Event {
     case parked(ThreadObservation)
     case working(ThreadObservation)
+    /// At work, unless the loop turns out to park here.
+    case perhapsParked(ThreadObservation)
+    /// Parked in a wait that only this look has shown to be the home.
+    case foundHome(ThreadObservation)
     case undecided(ThreadObservation)
     case cutOff(Interruption)
   }
@@ -46,14 +50,18 @@ package struct StallDetector: Sendable {
     _ firstLook: ThreadObservation, blockStart: () -> Instant?
   ) -> (action: StallAction, nextLook: Instant) {
     var look = firstLook
+    let homeBefore = loop.home?.site.multiplexer
     let position = loop.observe(look)
-    let isAtWork = if case .settled = state { position == .working } else { true }
+    let isNewHome = homeBefore != nil && homeBefore != loop.home?.site.multiplexer
+    let isAtWork =
+      if case .settled = state { position == .working || position == .perhapsParked } else { true }
     if isAtWork, look.isBlocked, look.blockedSince == nil { look.blockedSince = blockStart() }
     statistics.count(position, at: look.at)
     let action: StallAction =
       switch position {
-      case .parked: handle(.parked(look))
+      case .parked: handle(isNewHome ? .foundHome(look) : .parked(look))
       case .working: handle(.working(look))
+      case .perhapsParked: handle(.perhapsParked(look))
       case .undecided, .paused: handle(.undecided(look))
       }
     if position == .parked { lastParked = look }
@@ -101,7 +109,10 @@ package struct StallDetector: Sendable {
 
   private mutating func handle(_ event: Event) -> StallAction {
     switch (state, event) {
-    case (.settled, .parked), (.settled, .undecided), (.settled, .cutOff):
+    case (.settled, .parked), (.settled, .foundHome), (.settled, .undecided), (.settled, .cutOff):
+      return .none
+    case (.settled, .perhapsParked(let look)):
+      state = .working(WorkingSpell(first: look, after: lastParked))
       return .none
     case (.settled, .working(let look)):
       return advance(WorkingSpell(first: look, after: lastParked))
@@ -112,13 +123,21 @@ package struct StallDetector: Sendable {
       spell.extend(look, isElsewhere: false, blindAfter: blindGap)
       state = .working(spell)
       return .none
+    case (.working(var spell), .perhapsParked(let look)):
+      spell.extend(look, isElsewhere: true, blindAfter: blindGap)
+      state = .working(spell)
+      return .none
+    case (.working, .foundHome):
+      state = .settled
+      return .none
     case (.working(let spell), .parked(let look)):
       state = .settled
       return finishUnreported(spell, spell.ended(by: look))
     case (.working(let spell), .cutOff(let reason)):
       state = .settled
       return spell.duration.atLeast >= threshold ? cutOff(spell, reason, id: newEpisode()) : .none
-    case (.stalled(let spell, let id, let next), .working(let look)):
+    case (.stalled(let spell, let id, let next), .working(let look)),
+      (.stalled(let spell, let id, let next), .perhapsParked(let look)):
       guard spell.continues(with: look, isElsewhere: true) else {
         state = .working(WorkingSpell(first: look, after: spell.last))
         return finish(spell, spell.ended(by: look), id: id)
@@ -132,7 +151,8 @@ package struct StallDetector: Sendable {
       spell.extend(look, isElsewhere: false, blindAfter: blindGap)
       state = .stalled(spell, id: id, next: next)
       return .none
-    case (.stalled(let spell, let id, _), .parked(let look)):
+    case (.stalled(let spell, let id, _), .parked(let look)),
+      (.stalled(let spell, let id, _), .foundHome(let look)):
       state = .settled
       return finish(spell, spell.ended(by: look), id: id)
     case (.stalled(let spell, let id, _), .cutOff(let reason)):

@@ -20,6 +20,8 @@ package struct WorkingSpell: Sendable {
   package private(set) var last: ThreadObservation
   private var blind: Duration = .zero
   private var blockBegan: Instant?
+  /// A capture held the thread, and no look has yet found it back where it was.
+  private var isBackFromCapture = true
 
   /// Begins with the first look that does not find the loop parked; `parkedLook` is the last one that did.
   package init(first: ThreadObservation, after parkedLook: ThreadObservation?) {
@@ -61,10 +63,13 @@ package struct WorkingSpell: Sendable {
   /// `isElsewhere` is false if the look could not tell where the thread is. A gap between looks of more than `gap` is
   /// blind, unless the thread's own counts bridge it.
   package mutating func extend(_ look: ThreadObservation, isElsewhere: Bool, blindAfter gap: Duration) {
-    defer { last = look }
+    defer {
+      last = look
+      isBackFromCapture = true
+    }
     if look.state.isPaused {
       paused += look.at - last.at
-    } else if look.hasNotMoved(since: last) {
+    } else if look.hasNotMoved(since: last) || hasComeBack(look) {
       if isElsewhere { measureBlock(until: look.at) }
     } else {
       if !continues(with: look, isElsewhere: isElsewhere) {
@@ -78,15 +83,23 @@ package struct WorkingSpell: Sendable {
   /// Our own capture stopped the thread, which counts as a sleep or two. If `look`, taken right after, finds it where it
   /// was, the counts start anew from there and the block goes on.
   package mutating func absorbCapture(_ look: ThreadObservation) {
-    guard look.isAtSamePlace(as: last) else { return }
+    isBackFromCapture = look.isAtSamePlace(as: last)
+    guard isBackFromCapture else { return }
     if look.isBlocked { measureBlock(until: look.at) }
     last = look
+  }
+
+  /// On a busy machine the thread may still wait for a CPU when the look right after the capture is made. The stop and
+  /// the call that goes on are two sleeps.
+  private func hasComeBack(_ look: ThreadObservation) -> Bool {
+    !isBackFromCapture && look.isBlocked && look.isAtSamePlace(as: last)
+      && look.voluntarySwitches &- last.voluntarySwitches <= 2
   }
 
   /// Whether the loop certainly did not park between the last look and this one: the thread did not move, or its only
   /// sleep since is the one that this look sees elsewhere. Not across a stop: what came after it is not known.
   package func continues(with look: ThreadObservation, isElsewhere: Bool) -> Bool {
-    if look.state.isPaused || look.hasNotMoved(since: last) { return true }
+    if look.state.isPaused || look.hasNotMoved(since: last) || hasComeBack(look) { return true }
     let sleeps = look.voluntarySwitches &- last.voluntarySwitches
     return isElsewhere && !last.state.isPaused && sleeps <= (look.isBlocked ? 1 : 0)
   }

@@ -44,7 +44,8 @@ struct LoopScript {
 
   /// A capture stops the thread and lets it go on.
   mutating func stopForCapture() {
-    if case .blocked = activity { showAsRestarted() } else { voluntarySwitches += 1 }
+    voluntarySwitches += 1
+    if case .blocked = activity { showAsRestarted() }
   }
 
   mutating func run(_ duration: Duration) {
@@ -72,6 +73,8 @@ struct Watched {
   var script = LoopScript()
   var detector = StallDetector(threshold: .milliseconds(500), interval: nil)
   private(set) var actions: [StallAction] = []
+  /// On a busy machine a thread that was held is not back in its call when it is looked at.
+  var isSlowAfterCapture = false
 
   init() {}
 
@@ -81,7 +84,9 @@ struct Watched {
     if action != .none { actions.append(action) }
     if case .captureAndReport = action {
       self.script.stopForCapture()
-      detector.absorbCapture(self.script.look)
+      var after = self.script
+      if isSlowAfterCapture { after.run(.zero) }
+      detector.absorbCapture(after.look)
     }
   }
 

@@ -199,4 +199,45 @@ private typealias Call = SystemCallNumber
     let alert = watched.detector.observe(after.look) { nil }.nextLook
     #expect(alert - after.now == .milliseconds(50))
   }
+
+  @Test func captureOfSlowThreadDoesNotEndTheStall() throws {
+    var watched = Watched()
+    watched.isSlowAfterCapture = true
+    watched.learnEpoll()
+    watched.script.run(.milliseconds(1))
+    watched.script.block(in: Call.futex, depth: 2000)
+    watched.stay(.milliseconds(800))
+    watched.script.run(.milliseconds(1))
+    watched.park()
+    let ended = try #require(watched.ended.first)
+    #expect(watched.ended.count == 1)
+    #expect(abs(ended.duration.likely.milliseconds - 801) < 2)
+  }
+
+  /// An interpreter comes to the same sleep through other frames once it has optimized the loop.
+  @Test func sleepFromAChangedStackIsNoStall() {
+    var watched = Watched()
+    for round in 0..<20 {
+      watched.script.block(in: Call.clockNanosleep, depth: round < 8 ? 144 : 0)
+      watched.stay(.seconds(1))
+      watched.script.run(.milliseconds(20))
+    }
+    #expect(watched.actions.isEmpty)
+  }
+
+  /// … but a sleep in a function of the loop's is one, every time.
+  @Test func sleepInASleepLoopIsAStall() {
+    var watched = Watched()
+    for round in 0..<20 {
+      watched.script.block(in: Call.clockNanosleep)
+      watched.stay(.seconds(1))
+      watched.script.run(.milliseconds(20))
+      guard round % 5 == 4 else { continue }
+      watched.script.block(in: Call.clockNanosleep, depth: 96)
+      watched.stay(.milliseconds(800))
+      watched.script.run(.milliseconds(1))
+    }
+    #expect(watched.ended.count == 3)
+    #expect(watched.ended.allSatisfy { $0.isVerified && abs($0.duration.likely.milliseconds - 821) < 3 })
+  }
 }
