@@ -6,8 +6,8 @@ package enum LoopPosition: Sendable, Equatable {
   case parked
   /// Anything else: running, runnable, or blocked elsewhere.
   case working
-  /// In a sleep or lock wait that looks like the home seen from a changed stack: a park or work, as what follows will
-  /// tell.
+  /// In a sleep or lock wait that looks like the home seen from a changed stack, or after one: a park or work, as the
+  /// next waits will tell.
   case perhapsParked
   /// Stopped, traced: the time does not count.
   case paused
@@ -26,6 +26,8 @@ package struct EventLoopModel: Sendable {
   /// The last call that was seen under its own number, and its site.
   private var lastCall: BlockedCall?
   private var siteOfLastCall: Site?
+  /// Since when it is not known whether the home is still the home.
+  private var doubtedSince: Instant?
 
   /// Enough for every loop and nested loop of one thread; the least used one makes place.
   private static let capacity = 16
@@ -38,6 +40,18 @@ package struct EventLoopModel: Sendable {
 
   /// Takes in one look. Does not allocate.
   package mutating func observe(_ observation: ThreadObservation) -> LoopPosition {
+    let position = position(in: observation)
+    switch position {
+    case .parked: doubtedSince = nil
+    case .perhapsParked: doubtedSince = doubtedSince ?? observation.at
+    case .working:
+      if let doubtedSince, observation.at - doubtedSince < Self.abandonedAfter { return .perhapsParked }
+    case .paused, .undecided: break
+    }
+    return position
+  }
+
+  private mutating func position(in observation: ThreadObservation) -> LoopPosition {
     if observation.state.isPaused { return .paused }
     let isFirstLook = lastTimesScheduled == nil
     let hasMoved = lastTimesScheduled != observation.timesScheduled
@@ -51,7 +65,7 @@ package struct EventLoopModel: Sendable {
       lastSite = nil
       return call.number == SystemCallNumber.restartSyscall || !isJudgeable ? .undecided : .working
     }
-    if isIndistinct(site) {
+    if site.isUnread, isIndistinct(site) {
       lastSite = site
       return .undecided
     }
@@ -61,6 +75,7 @@ package struct EventLoopModel: Sendable {
     reconsiderHome(seen: index, at: observation.at)
     guard isJudgeable else { return .undecided }
     if homeIndex == index { return .parked }
+    if isIndistinct(site) { return .undecided }
     return mayBeHome(candidates[index], at: observation.at) ? .perhapsParked : .working
   }
 
@@ -74,11 +89,10 @@ package struct EventLoopModel: Sendable {
   /// Whether enough is known of the home to tell work from waiting.
   package var isJudgeable: Bool { home?.isBelievable ?? false }
 
-  /// It cannot be told whether this is the home: a set whose descriptors could not be read, while the home is known by
-  /// its descriptors.
+  /// It cannot be told whether this is the home: two sets made at different places, one of which could not be read.
   private func isIndistinct(_ site: Site) -> Bool {
-    guard site.isUnread, let home, home.core != nil else { return false }
-    return !home.matches(site)
+    guard let home, home.site.kind == .poll, site.kind == .poll else { return false }
+    return home.site.isUnread != site.isUnread && !home.matches(site)
   }
 
   /// The site of a call. After a stop and continue the kernel shows `restart_syscall` with the arguments, stack pointer
@@ -145,9 +159,14 @@ package struct EventLoopModel: Sendable {
     if other.rank > home.rank {
       // A loop of `work(); sleep(1)` whose work polls: the sleep is further out and is what it comes back to.
       let isInsideHome = home.wasReturnedTo && other.isDeeper(than: home)
-      return isAbandoned || other.isBelievable && !isInsideHome
+      // One whose work reads from a child: the sleep is where it spends its time.
+      let isAside = !other.isMultiplexer && home.wasReturnedTo && other.waited < home.waited
+      return isAbandoned || other.isBelievable && !isInsideHome && !isAside
     }
-    if other.rank < home.rank { return isAbandoned }
+    if other.rank < home.rank {
+      let isAside = !home.isMultiplexer && other.isBelievable && home.waited * 4 < other.waited
+      return isAbandoned || isAside
+    }
     if home.site.isUnread, !other.site.isUnread { return other.isBelievable }
     if home.isDeeper(than: other) { return other.isBelievable }
     if other.isDeeper(than: home) { return isAbandoned }

@@ -6,6 +6,8 @@ package struct HomeCandidate: Sendable {
   package private(set) var core: DescriptorSet?
   /// Distinct waits: the thread moved in between.
   package private(set) var visits = 1
+  /// For how long it was seen to wait here.
+  package private(set) var waited: Duration = .zero
   package private(set) var firstSeen: Instant
   package private(set) var lastSeen: Instant
   /// The shallowest call seen; stacks grow downwards.
@@ -41,7 +43,7 @@ package struct HomeCandidate: Sendable {
   }
 
   package mutating func see(_ newSite: Site, at moment: Instant, isNewVisit: Bool) {
-    if isNewVisit { visits += 1 }
+    if isNewVisit { visits += 1 } else { waited += moment - lastSeen }
     lastSeen = moment
     if site.isUnread || !newSite.isUnread { site = newSite }
     shallowestStackPointer = max(shallowestStackPointer, newSite.stackPointer)
@@ -53,16 +55,16 @@ package struct HomeCandidate: Sendable {
 
   package var rank: Int { site.kind.rank }
 
+  /// A wait on many things at once.
+  package var isMultiplexer: Bool { rank >= 3 }
+
   /// The thread came back to it.
   package var wasReturnedTo: Bool { visits >= 2 }
 
   /// Enough is known to judge by it. A wait of a kind made for loops is believed at once, except a poll that will time
   /// out: a name look-up or a database call on the way to the real loop looks like that.
   package var isBelievable: Bool {
-    switch rank {
-    case 3...: wasReturnedTo || wasFoundHere || !site.hasTimeout
-    default: visits >= 3
-    }
+    isMultiplexer ? wasReturnedTo || wasFoundHere || !site.hasTimeout : visits >= 3
   }
 
   /// A wait without an object of its own, made by the same instruction from about the same depth.

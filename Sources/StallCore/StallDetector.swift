@@ -136,13 +136,15 @@ package struct StallDetector: Sendable {
     case (.working(let spell), .cutOff(let reason)):
       state = .settled
       return spell.duration.atLeast >= threshold ? cutOff(spell, reason, id: newEpisode()) : .none
-    case (.stalled(let spell, let id, let next), .working(let look)),
-      (.stalled(let spell, let id, let next), .perhapsParked(let look)):
+    case (.stalled(let spell, let id, let next), .working(let look)):
       guard spell.continues(with: look, isElsewhere: true) else {
         state = .working(WorkingSpell(first: look, after: spell.last))
         return finish(spell, spell.ended(by: look), id: id)
       }
       return goOn(spell, with: look, id: id, next: next)
+    case (.stalled(let spell, let id, _), .perhapsParked(let look)):
+      state = .working(WorkingSpell(first: look, after: spell.last))
+      return finish(spell, spell.ended(by: look), id: id)
     case (.stalled(var spell, let id, let next), .undecided(let look)):
       guard spell.continues(with: look, isElsewhere: false) else {
         state = .settled

@@ -123,6 +123,44 @@ private typealias Call = SystemCallNumber
     #expect(watched.stalls.isEmpty)
   }
 
+  /// `watch date`: it reads from a child in turn with a sleep, and whichever was seen first, the sleep is the home.
+  @Test(arguments: [0, 4])
+  func sleepLoopThatReadsFromAChildIsIdle(readsBefore: Int) {
+    var watched = Watched()
+    for _ in 0..<readsBefore {
+      watched.script.block(in: Call.read, 3)
+      watched.stay(.milliseconds(50))
+      watched.script.run(.milliseconds(1))
+    }
+    for _ in 0..<20 {
+      watched.script.block(in: Call.clockNanosleep)
+      watched.stay(.milliseconds(450))
+      watched.script.run(.milliseconds(1))
+      watched.script.block(in: Call.read, 3)
+      watched.stay(.milliseconds(100))
+      watched.script.run(.milliseconds(1))
+    }
+    watched.script.block(in: Call.clockNanosleep)
+    watched.stay(.seconds(2))
+    #expect(watched.stalls.isEmpty)
+  }
+
+  /// … and where it reads what others send and then sleeps a little, the reading is.
+  @Test func readLoopWithShortSleepsIsIdle() {
+    var watched = Watched()
+    for _ in 0..<20 {
+      watched.script.block(in: Call.clockNanosleep)
+      watched.stay(.milliseconds(100))
+      watched.script.run(.milliseconds(1))
+      watched.script.block(in: Call.read, 3)
+      watched.stay(.milliseconds(450))
+      watched.script.run(.milliseconds(1))
+    }
+    watched.script.block(in: Call.read, 3)
+    watched.stay(.seconds(2))
+    #expect(watched.stalls.isEmpty)
+  }
+
   @Test func oneLoopAfterTheOther() {
     var watched = Watched()
     watched.learnEpoll()
@@ -204,7 +242,7 @@ private typealias Call = SystemCallNumber
     watched.stay(.seconds(10))
     for _ in 0..<5 {
       watched.script.run(.milliseconds(1))
-      watched.script.block(in: Call.poll, 0x5000, depth: depth, set: [3, 4])
+      watched.script.block(in: Call.poll, 0x5000, depth: depth, third: 1000, set: [3, 4])
       watched.stay(.milliseconds(900))
     }
     #expect(watched.stalls.isEmpty)

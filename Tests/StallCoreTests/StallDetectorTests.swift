@@ -240,4 +240,16 @@ private typealias Call = SystemCallNumber
     #expect(watched.ended.count == 3)
     #expect(watched.ended.allSatisfy { $0.isVerified && abs($0.duration.likely.milliseconds - 821) < 3 })
   }
+
+  @Test func stallEndsWhereTheSleepFromAChangedStackBegins() throws {
+    var watched = Watched()
+    for round in 0..<20 {
+      watched.script.block(in: Call.clockNanosleep, depth: round < 8 ? 144 : 0)
+      watched.stay(.seconds(1))
+      watched.run(.milliseconds(round == 7 ? 800 : 20))
+    }
+    let ended = try #require(watched.ended.first)
+    #expect(watched.ended.count == 1)
+    #expect(abs(ended.duration.likely.milliseconds - 800) < 2)
+  }
 }
