@@ -62,12 +62,12 @@ struct BlockedCallRules {
     }
     guard let descriptor = evidence.descriptor else { return bySurroundings("reading") }
     switch descriptor.kind {
-    case .pipe: return make(.pipe, "reading from a pipe into which nobody writes", .high)
+    case .pipe: return make(.pipe, "reading from an empty pipe", .high)
     case .socket: return make(.networkReceive, "waiting for data on a socket", .high)
     case .terminal: return make(.terminal, "waiting for input from its terminal", .high)
     case .eventCounter, .timer, .signals, .fileEvents, .epoll:
       return make(.otherLoop, "waiting for \(descriptor.description)", .high)
-    case .file where isNamedPipe: return make(.pipe, "reading from a pipe into which nobody writes", .high)
+    case .file where isNamedPipe: return make(.pipe, "reading from an empty pipe", .high)
     case .file: return disk("reading \(descriptor.description)")
     case .device: return make(.device, "reading from \(descriptor.description)", .medium)
     case .other: return bySurroundings("reading from \(descriptor.description)")
@@ -77,10 +77,10 @@ struct BlockedCallRules {
   private var output: Cause {
     guard let descriptor = evidence.descriptor else { return bySurroundings("writing") }
     switch descriptor.kind {
-    case .pipe: return make(.pipe, "writing to a full pipe from which nobody reads", .high)
+    case .pipe: return make(.pipe, "writing to a full pipe", .high)
     case .socket: return make(.networkSend, "sending to a socket whose other end does not read", .high)
     case .terminal: return make(.terminal, "writing to a terminal that takes no output", .high)
-    case .file where isNamedPipe: return make(.pipe, "writing to a full pipe from which nobody reads", .high)
+    case .file where isNamedPipe: return make(.pipe, "writing to a full pipe", .high)
     case .file: return disk("writing \(descriptor.description)")
     case .device: return make(.device, "writing to \(descriptor.description)", .medium)
     default: return bySurroundings("writing to \(descriptor.description)")
@@ -132,7 +132,7 @@ struct BlockedCallRules {
     case Number.flock, Number.fcntl:
       return make(.mutex, "waiting for the lock of \(evidence.descriptor?.description ?? "a file")", .medium)
     case Number.openat where isNamedPipe:
-      return make(.pipe, "opening a named pipe whose other end nobody opens", .high)
+      return make(.pipe, "opening a named pipe whose other end is not open", .high)
     default: return bySurroundings("blocked")
     }
   }

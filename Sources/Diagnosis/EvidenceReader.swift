@@ -30,8 +30,7 @@ package struct EvidenceReader {
       threadID: threadID, state: observation.state, activity: observation.activity, stallClass: stallClass,
       userShare: userShare, functions: functions)
     guard observation.isBlocked else { return evidence }
-    let channel = text("task/\(threadID)/wchan")
-    evidence.waitChannel = channel?.bytes == [UInt8(ascii: "0")] ? nil : channel
+    evidence.waitChannel = waitChannel
     guard let call = evidence.call else { return evidence }
     evidence.descriptorCount = observation.descriptors?.count
     evidence.descriptor = descriptorNumber(call, observation.descriptors).flatMap(link)
@@ -44,6 +43,13 @@ package struct EvidenceReader {
       evidence.child = child(of: call)
     }
     return evidence
+  }
+
+  /// The kernel function in which the thread sleeps; nil where the kernel does not tell it, or tells only the way in that
+  /// all system calls have in common.
+  private var waitChannel: ByteString? {
+    guard let channel = text("task/\(threadID)/wchan") else { return nil }
+    return ["0", "do_syscall_64", "x64_sys_call"].contains(channel) ? nil : channel
   }
 
   private func text(_ file: String) -> ByteString? {
