@@ -30,12 +30,21 @@ struct LoopRemarks {
     if let home = detector.loop.home, detector.loop.isJudgeable {
       return found(home, detector.statistics)
     }
-    guard !hasToldNoLoop, look.at - began > Self.patience else { return nil }
+    let patience = detector.isLoopShared ? .milliseconds(100) : Self.patience
+    guard !hasToldNoLoop, look.at - began > patience else { return nil }
     hasToldNoLoop = true
-    return (
-      .noLoop,
-      "no event loop found so far: the main thread has not come back to any wait; nothing is judged until it does"
-    )
+    return (.noLoop, detector.isLoopShared ? Self.sharedLoop : noLoop(detector.loop.home))
+  }
+
+  private static let sharedLoop =
+    "a Go program: goroutines move from thread to thread, so no thread has an event loop that could stall; "
+    + "only CPU time is watched"
+
+  private func noLoop(_ home: HomeCandidate?) -> String {
+    let none = "no event loop found so far: the main thread"
+    let outlook = "nothing is judged until it comes back to one"
+    guard let home else { return "\(none) has not waited for anything; \(outlook)" }
+    return "\(none) has not come back to a wait (last seen \(home.spoken))\(waitsOnlyFor(home)); \(outlook)"
   }
 
   private mutating func found(_ home: HomeCandidate, _ statistics: LoopStatistics) -> Remark? {
@@ -45,8 +54,12 @@ struct LoopRemarks {
     toldHome = home.site.multiplexer
     var text = "loop found: \(home.spoken)"
     if let share = statistics.parkedShare { text += ", parked \(Int((share * 100).rounded())) %" }
-    if home.site.multiplexer == .children, let child = onlyChild { text += "; it only waits for \(child)" }
-    return (.loopFound, text)
+    return (.loopFound, text + waitsOnlyFor(home))
+  }
+
+  private func waitsOnlyFor(_ home: HomeCandidate) -> String {
+    guard home.site.multiplexer == .children, let child = onlyChild else { return "" }
+    return "; it only waits for \(child)"
   }
 
   /// "name (pid)" of the first child, for a shell or a launcher that only waits.

@@ -157,7 +157,10 @@ final class WatchLoop {
   }
 
   private func takeNewImage() {
-    defer { image = observer.image }
+    defer {
+      image = observer.image
+      detector.isLoopShared = process.isGoProgram
+    }
     guard image != nil else { return }
     perform(detector.interrupt(.targetReplaced), nil)
     detector.forget()

@@ -44,10 +44,15 @@ struct WatchedProcess {
     }
   }
 
-  /// Of the executable, opened through the process itself: the path may lead elsewhere by now.
-  var buildID: String? {
+  var buildID: String? { image?.buildID }
+
+  /// Go runs goroutines, its scheduler and its poller on whatever thread is free. Section: cmd/link, `buildinfo`.
+  var isGoProgram: Bool { image?.section(named: ".go.buildinfo") != nil }
+
+  /// The executable, opened through the process itself: the path may lead elsewhere by now.
+  private var image: ElfImage? {
     guard let file = RegularFile(path: Array("/proc/\(id)/exe".utf8)) else { return nil }
     let identity = file.identity
-    return try? ElfImage(pages: FilePages(file: file.takeDescriptor()), identity: identity).buildID
+    return try? ElfImage(pages: FilePages(file: file.takeDescriptor()), identity: identity)
   }
 }

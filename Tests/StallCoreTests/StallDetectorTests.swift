@@ -252,4 +252,16 @@ private typealias Call = SystemCallNumber
     #expect(watched.ended.count == 1)
     #expect(abs(ended.duration.likely.milliseconds - 800) < 2)
   }
+
+  /// A thread of a pool sleeps now in the poller, now in a lock: nothing of that is a stall.
+  @Test func threadWithoutALoopOfItsOwnIsNotJudged() {
+    var watched = Watched()
+    watched.detector.isLoopShared = true
+    watched.learnEpoll()
+    watched.script.block(in: Call.futex)
+    watched.stay(.seconds(10))
+    watched.run(.seconds(1))
+    watched.park()
+    #expect(watched.actions.isEmpty)
+  }
 }
