@@ -134,23 +134,23 @@ package struct StallDetector: Sendable {
       return .none
     case (.working(let spell), .parked(let look)):
       state = .settled
-      return finishUnreported(spell, spell.ended(by: look))
+      return finishUnreported(spell.ended(by: look, threshold: threshold))
     case (.working(let spell), .cutOff(let reason)):
       state = .settled
-      return spell.duration.atLeast >= threshold ? cutOff(spell, reason, id: newEpisode()) : .none
+      return spell.hasReached(threshold) ? cutOff(spell, reason, id: newEpisode()) : .none
     case (.stalled(let spell, let id, let next), .working(let look)):
       guard spell.continues(with: look, isElsewhere: true) else {
         state = .working(WorkingSpell(first: look, after: spell.last))
-        return finish(spell, spell.ended(by: look), id: id)
+        return finish(spell.ended(by: look, threshold: threshold), id: id)
       }
       return goOn(spell, with: look, id: id, next: next)
     case (.stalled(let spell, let id, _), .perhapsParked(let look)):
       state = .working(WorkingSpell(first: look, after: spell.last))
-      return finish(spell, spell.ended(by: look), id: id)
+      return finish(spell.ended(by: look, threshold: threshold), id: id)
     case (.stalled(var spell, let id, let next), .undecided(let look)):
       guard spell.continues(with: look, isElsewhere: false) else {
         state = .settled
-        return finish(spell, spell.ended(by: look), id: id)
+        return finish(spell.ended(by: look, threshold: threshold), id: id)
       }
       spell.extend(look, isElsewhere: false, blindAfter: blindGap)
       state = .stalled(spell, id: id, next: next)
@@ -158,7 +158,7 @@ package struct StallDetector: Sendable {
     case (.stalled(let spell, let id, _), .parked(let look)),
       (.stalled(let spell, let id, _), .foundHome(let look)):
       state = .settled
-      return finish(spell, spell.ended(by: look), id: id)
+      return finish(spell.ended(by: look, threshold: threshold), id: id)
     case (.stalled(let spell, let id, _), .cutOff(let reason)):
       state = .settled
       return cutOff(spell, reason, id: id)
@@ -171,9 +171,7 @@ package struct StallDetector: Sendable {
       state = .working(spell)
       return .none
     }
-    let id = newEpisode()
-    state = .stalled(spell, id: id, next: spell.duration.atLeast * 2)
-    return .captureAndReport(statement(.ongoing, spell, id: id))
+    return report(spell, id: newEpisode())
   }
 
   private mutating func goOn(
@@ -185,31 +183,35 @@ package struct StallDetector: Sendable {
       state = .stalled(spell, id: id, next: next)
       return .none
     }
-    state = .stalled(spell, id: id, next: spell.duration.atLeast * 2)
-    return .captureAndReport(statement(.ongoing, spell, id: id))
+    return report(spell, id: id)
   }
 
-  private mutating func finish(_ spell: WorkingSpell, _ ended: EndedSpell, id: Int) -> StallAction {
-    let proof = spell.proof(for: threshold)
-    statistics.count(ended.duration.likely, isVerified: proof == .didNotMove)
-    return .report(statement(.ended, ended, proof: proof, id: id))
+  /// Again at twice the duration.
+  private mutating func report(_ spell: WorkingSpell, id: Int) -> StallAction {
+    let extent = spell.extent(for: threshold)
+    state = .stalled(spell, id: id, next: extent.duration.atLeast * 2)
+    return .captureAndReport(statement(.ongoing, extent, id: id))
+  }
+
+  private mutating func finish(_ extent: SpellExtent, id: Int) -> StallAction {
+    statistics.count(extent.duration.likely, isVerified: extent.proof == .didNotMove)
+    return .report(statement(.ended, extent, id: id))
   }
 
   private mutating func cutOff(_ spell: WorkingSpell, _ reason: Interruption, id: Int) -> StallAction {
-    statistics.count(spell.duration.likely, isVerified: spell.proof(for: threshold) == .didNotMove)
-    return .report(statement(.interrupted(reason), spell, id: id))
+    let extent = spell.extent(for: threshold)
+    statistics.count(extent.duration.likely, isVerified: extent.proof == .didNotMove)
+    return .report(statement(.interrupted(reason), extent, id: id))
   }
 
   /// A spell that ended before a look could be certain of it: a stall after all, a doubtful one, or a near miss.
-  private mutating func finishUnreported(_ spell: WorkingSpell, _ ended: EndedSpell) -> StallAction {
-    if ended.duration.atLeast >= threshold {
-      return finish(spell, ended, id: newEpisode())
-    }
-    if ended.duration.atMost ?? .zero >= threshold {
+  private mutating func finishUnreported(_ extent: SpellExtent) -> StallAction {
+    if extent.proof != .none { return finish(extent, id: newEpisode()) }
+    if extent.duration.likely >= threshold {
       statistics.countDoubtful()
-      return .report(statement(.ended, ended, proof: .none, id: newEpisode()))
+      return .report(statement(.ended, extent, id: newEpisode()))
     }
-    statistics.countNearMiss(ended.duration.likely)
+    statistics.countNearMiss(extent.duration.likely)
     return .none
   }
 
@@ -220,14 +222,9 @@ package struct StallDetector: Sendable {
     return episodes
   }
 
-  private func statement(_ stallState: StallState, _ spell: WorkingSpell, id: Int) -> Stall {
-    let now = EndedSpell(startedAt: spell.likelyStart, duration: spell.duration, breakdown: spell.breakdown)
-    return statement(stallState, now, proof: spell.proof(for: threshold), id: id)
-  }
-
-  private func statement(_ stallState: StallState, _ spell: EndedSpell, proof: PassProof, id: Int) -> Stall {
+  private func statement(_ stallState: StallState, _ extent: SpellExtent, id: Int) -> Stall {
     Stall(
-      id: id, state: stallState, threshold: threshold, startedAt: spell.startedAt, duration: spell.duration,
-      proof: proof, breakdown: spell.breakdown)
+      id: id, state: stallState, threshold: threshold, startedAt: extent.startedAt, duration: extent.duration,
+      proof: extent.proof, breakdown: extent.breakdown)
   }
 }

@@ -8,6 +8,8 @@ package struct WorkingSpell: Sendable {
   /// The thread was certainly at work from this moment on, without a park.
   package private(set) var latestStart: Instant
   package private(set) var likelyStart: Instant
+  /// The likely start before any sleep went unseen.
+  private let firstLikelyStart: Instant
   /// Stopped or traced since the start; does not count.
   package private(set) var paused: Duration = .zero
   /// The longest single block, seen not to move, since `latestStart`.
@@ -29,6 +31,7 @@ package struct WorkingSpell: Sendable {
     last = first
     let start = Self.start(of: first, after: parkedLook)
     (earliestStart, likelyStart, latestStart) = (start.earliest, start.likely, start.latest)
+    firstLikelyStart = start.likely
     neverSlept = !first.isBlocked
     beginBlock(first)
   }
@@ -125,20 +128,31 @@ package struct WorkingSpell: Sendable {
   }
 
   /// How it is known that the loop did not come round for `threshold`.
-  package func proof(for threshold: Duration) -> PassProof {
-    if longestBlock >= threshold { return .didNotMove }
-    if latestDuration(until: last.at) < threshold { return .none }
+  private func proof(for threshold: Duration, block: Duration, atLeast: Duration) -> PassProof {
+    if block >= threshold { return .didNotMove }
+    if atLeast < threshold { return .none }
     return neverSlept ? .neverSlept : .neverParked
   }
 
-  private func latestDuration(until end: Instant) -> Duration { end - latestStart - paused }
+  /// Up to the last look.
+  package func extent(for threshold: Duration) -> SpellExtent {
+    let atLeast = max(.zero, last.at - latestStart - paused)
+    return extent(
+      from: likelyStart, to: last.at, latestEnd: last.at, by: last, atLeast: atLeast,
+      proof: proof(for: threshold, block: longestBlock, atLeast: atLeast), block: longestBlock)
+  }
 
-  /// While it lasts: up to the last look.
-  package var duration: DurationEstimate {
-    DurationEstimate(
-      likely: max(.zero, last.at - likelyStart - paused),
-      atLeast: max(.zero, latestDuration(until: last.at)),
-      atMost: earliestStart.map { max(.zero, last.at - $0) })
+  /// Where one block is all the proof there is, it is also all that is certain: the loop may have passed before and after.
+  private func extent(
+    from start: Instant, to end: Instant, latestEnd: Instant, by look: ThreadObservation, atLeast: Duration,
+    proof: PassProof, block: Duration
+  ) -> SpellExtent {
+    let likely = max(.zero, end - start - paused)
+    let duration = DurationEstimate(
+      likely: likely, atLeast: proof == .didNotMove ? min(block, likely) : atLeast,
+      atMost: earliestStart.map { max(.zero, latestEnd - $0) })
+    return SpellExtent(
+      startedAt: start, duration: duration, proof: proof, breakdown: breakdown(until: look, likely: likely))
   }
 
   /// When `threshold` will be certain if nothing changes. A block that began just after the spell will prove it a moment
@@ -153,10 +167,8 @@ package struct WorkingSpell: Sendable {
 
   package func hasReached(_ threshold: Duration) -> Bool { last.at >= reaches(threshold) }
 
-  package var breakdown: TimeBreakdown { breakdown(until: last, likely: duration.likely) }
-
   /// The end, from the first look that finds the loop parked again.
-  package func ended(by park: ThreadObservation) -> EndedSpell {
+  package func ended(by park: ThreadObservation, threshold: Duration) -> SpellExtent {
     let sleeps = park.voluntarySwitches &- last.voluntarySwitches
     let parkedSince = min(park.at, park.blockedSince ?? park.at)
     let isOnlySleep = sleeps == 1 && park.blockedSince != nil
@@ -170,12 +182,17 @@ package struct WorkingSpell: Sendable {
     } else {
       likely = min(parkedSince, last.at + work)
     }
-    let duration = DurationEstimate(
-      likely: max(.zero, likely - likelyStart - paused),
-      atLeast: max(.zero, earliest - latestStart - paused),
-      atMost: earliestStart.map { max(.zero, max(last.at, parkedSince) - $0) })
-    return EndedSpell(
-      startedAt: likelyStart, duration: duration, breakdown: breakdown(until: park, likely: duration.likely))
+    let atLeast = max(.zero, earliest - latestStart - paused)
+    let block = isOnlySleep ? max(longestBlock, lastBlock(until: earliest - work)) : longestBlock
+    let proof = proof(for: threshold, block: block, atLeast: atLeast)
+    return extent(
+      from: proof == .none ? firstLikelyStart : likelyStart, to: likely, latestEnd: max(last.at, parkedSince),
+      by: park, atLeast: atLeast, proof: proof, block: block)
+  }
+
+  /// How long the block of the last look lasted, if the thread left it at that moment.
+  private func lastBlock(until end: Instant) -> Duration {
+    blockBegan.map { end - $0 } ?? .zero
   }
 
   /// CPU time and run-queue delay since the park belong to the spell, except for what short passes before it used; the
@@ -191,9 +208,10 @@ package struct WorkingSpell: Sendable {
   }
 }
 
-/// What is known of a spell once it is over.
-package struct EndedSpell: Sendable, Equatable {
+/// What is known of a spell so far, or in the end.
+package struct SpellExtent: Sendable, Equatable {
   package var startedAt: Instant
   package var duration: DurationEstimate
+  package var proof: PassProof
   package var breakdown: TimeBreakdown
 }

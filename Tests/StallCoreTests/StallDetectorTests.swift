@@ -137,6 +137,50 @@ private typealias Call = SystemCallNumber
     #expect(ended.isVerified)
   }
 
+  /// After the block the loop may have come round without parking: only the block is certain.
+  @Test func shortJobsAfterABlockAreNotCertain() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.script.block(in: Call.nanosleep, depth: 2000)
+    watched.stay(.milliseconds(700))
+    watched.script.run(.milliseconds(72))
+    watched.park()
+    let ended = try #require(watched.ended.first)
+    #expect(ended.isVerified)
+    #expect(ended.duration.atLeast <= .milliseconds(700) && ended.duration.atLeast > .milliseconds(650))
+    #expect(try #require(ended.duration.atMost) >= .milliseconds(772))
+  }
+
+  @Test func blockThatEndsBetweenLooksIsProven() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.script.block(in: Call.nanosleep, depth: 2000)
+    watched.script.wait(.milliseconds(480))
+    watched.look()
+    watched.script.wait(.milliseconds(40))
+    watched.script.run(.milliseconds(1))
+    watched.park()
+    #expect(try #require(watched.ended.first).proof == .didNotMove)
+  }
+
+  @Test func doubtfulSpellIsAsLongAsItLasted() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    for _ in 0..<80 {
+      watched.script.block(in: Call.nanosleep, depth: 2000)
+      watched.script.wait(.milliseconds(5))
+      watched.script.run(.milliseconds(5))
+      watched.script.block(in: Call.nanosleep, depth: 2000)
+      watched.script.wait(.milliseconds(2))
+      watched.look()
+    }
+    watched.script.run(.milliseconds(1))
+    watched.park()
+    let doubtful = try #require(watched.ended.first)
+    #expect(doubtful.proof == .none && abs(doubtful.duration.likely.milliseconds - 961) < 20)
+    #expect(watched.detector.statistics.stalls.count == 0)
+  }
+
   @Test func stopPausesTheClock() {
     var watched = Watched()
     watched.learnEpoll()
