@@ -49,8 +49,6 @@ int clinux_memfd_seal(int descriptor) {
   return fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
 }
 
-int clinux_close_range(unsigned first, unsigned last) { return (int)syscall(SYS_close_range, first, last, 0); }
-
 int clinux_signalfd(const int *signals, int count) {
   sigset_t set;
   sigemptyset(&set);
@@ -79,10 +77,8 @@ int clinux_terminal_columns(int descriptor) {
 }
 
 int clinux_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }
-int clinux_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0); }
 int clinux_set_thread_name(const uint8_t *name) { return prctl(PR_SET_NAME, name); }
 uint64_t clinux_own_vdso_address(void) { return getauxval(AT_SYSINFO_EHDR); }
-pid_t clinux_gettid(void) { return (pid_t)syscall(SYS_gettid); }
 int clinux_processor_of_caller(void) { return sched_getcpu(); }
 
 int clinux_pin_to_processor(int processor) {

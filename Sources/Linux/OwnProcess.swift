@@ -25,7 +25,7 @@ package enum OwnProcess {
     }
     _ = clinux_set_parent_death_signal(SIGKILL)
     // On a busy machine a thread that we hold would wait for our turn. Refused without CAP_SYS_NICE, and that is fine.
-    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -10)
+    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -20)
   }
 
   /// Without running anything on the way out.

@@ -63,6 +63,9 @@ package struct ImageMark: Sendable, Hashable {
   package var codeEnd: UInt64
   package var stackStart: UInt64
 
+  /// A process on its way out has no image any more.
+  package var isThere: Bool { stackStart != 0 }
+
   package init(codeStart: UInt64, codeEnd: UInt64, stackStart: UInt64) {
     self.codeStart = codeStart
     self.codeEnd = codeEnd

@@ -35,7 +35,7 @@ struct DumpCommand {
   private func refuseIfNotPermitted(
     _ process: WatchedProcess, _ camera: ThreadCamera
   ) throws(ProgramFailure) {
-    _ = camera.capture(process.id, role: .main, isParked: true)
+    _ = camera.capture(process.id, role: .main, isParked: true, isDump: true)
     if let error = camera.refusal, error.meansNotAllowed { throw Refusal.notPermitted(process.id, error) }
   }
 }

@@ -9,7 +9,7 @@ struct LoopRemarks {
 
   private let process: WatchedProcess
   private let began: Instant
-  private var toldHome: Multiplexer?
+  private var toldHome: Site?
   private var hasToldNoLoop = false
   private var hasToldEnded = false
   private var hasToldFailure = false
@@ -48,10 +48,10 @@ struct LoopRemarks {
   }
 
   private mutating func found(_ home: HomeCandidate, _ statistics: LoopStatistics) -> Remark? {
-    guard home.site.multiplexer != toldHome, home.visits >= Self.visitsUntilFound || home.isLongKnown else {
-      return nil
-    }
-    toldHome = home.site.multiplexer
+    guard toldHome.map({ !home.site.sounds(like: $0) }) ?? true,
+      home.visits >= Self.visitsUntilFound || home.isLongKnown
+    else { return nil }
+    toldHome = home.site
     var text = "loop found: \(home.spoken)"
     if let share = statistics.parkedShare { text += ", parked \(Int((share * 100).rounded())) %" }
     return (.loopFound, text + waitsOnlyFor(home))
@@ -111,4 +111,14 @@ struct LoopRemarks {
 extension HomeCandidate {
   /// Idle in it for so long that waiting for a third visit would leave people guessing.
   fileprivate var isLongKnown: Bool { lastSeen - firstSeen > .seconds(2) }
+}
+
+extension Site {
+  /// The same to a person: sets change, and a sleep is a sleep from whatever stack.
+  fileprivate func sounds(like other: Site) -> Bool {
+    switch (multiplexer, other.multiplexer) {
+    case (.descriptorSet, .descriptorSet), (.unreadSet, .unreadSet), (.place, .place): kind == other.kind
+    default: multiplexer == other.multiplexer
+    }
+  }
 }

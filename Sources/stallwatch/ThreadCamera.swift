@@ -43,8 +43,11 @@ final class ThreadCamera {
     stallClass: StallClass? = nil
   ) -> CapturedThread {
     let rules = CaptureRules(isParked: isParked, mayStop: mayStop, isDump: isDump)
-    let result = isDump ? captureWithPatience(thread, rules) : captureNow(thread, rules)
-    if case .success(let raw) = result { targetStopped += raw.stoppedFor }
+    var result = isDump ? captureWithPatience(thread, rules) : captureNow(thread, rules)
+    if case .success(let raw) = result {
+      targetStopped += raw.stoppedFor
+      if let look, !raw.isOfBlock(seenBy: look) { result = .failure(.moved) }
+    }
     return CapturedThread(
       threadID: thread, name: name(of: thread), role: role, result: result,
       maps: maps(for: thread, result), evidence: look.map { gatherEvidence(thread, $0, stallClass) })
@@ -97,7 +100,8 @@ final class ThreadCamera {
       let bytes = try? text.bytes(limit: Self.mostCommandLineBytes), !bytes.isEmpty
     else { return [] }
     let words = bytes.split(separator: 0, omittingEmptySubsequences: false).map { ByteString($0) }
-    return bytes.last == 0 ? words.dropLast() : words
+    // A program that writes a title over its arguments leaves zeros behind it.
+    return Array(words.prefix((words.lastIndex { !$0.bytes.isEmpty } ?? -1) + 1))
   }
 
   private static let mostCommandLineBytes = 65_536
@@ -107,5 +111,13 @@ final class ThreadCamera {
     var bytes = (try? readPseudoFile("/proc/\(process)/task/\(thread)/comm")) ?? []
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     return ByteString(bytes)
+  }
+}
+
+extension RawCapture {
+  /// The thread is where the look saw it blocked; a running one can be anywhere.
+  fileprivate func isOfBlock(seenBy look: ThreadObservation) -> Bool {
+    guard case .blocked(let call) = look.activity else { return true }
+    return registers.stackPointer == call.stackPointer
   }
 }

@@ -24,14 +24,17 @@ struct Watch {
     let command: [ByteString]
     do throws(Errno) {
       let handle = try ProcessHandle(process.id)
-      var observer = try ProcObserver(process: process.id, thread: process.id)
-      _ = try observer.look { _, _, _ in false }
       let camera = ThreadCamera(process: process.id, mayStop: !options.neverStop)
+      // The helper's first answer; from here on it is there for the looks.
+      command = camera.commandLine()
+      var observer = try ProcObserver(process: process.id, thread: process.id)
+      _ = try observer.look { address, length, buffer in
+        camera.readMemory(of: process.id, at: address, length, into: &buffer)
+      }
       queue = try ReportQueue()
       loop = try WatchLoop(
         options, process, handle: handle, signals: signals, observer: observer, camera: camera, queue: queue,
         meaning: meaning)
-      command = camera.commandLine()
       try Self.startReporting(Reporter(options, process, output: output), queue)
     } catch {
       if error.meansTaskGone { throw Refusal.noProcess(process.id) }

@@ -130,7 +130,7 @@ final class WatchLoop {
       return
     }
     totals.countLook(at: seen.at, dueAt: due, tolerance: detector.alertInterval)
-    if observer.image != image { takeNewImage() }
+    if let now = observer.image, now.isThere, now != image { take(now) }
     let (action, next) = detector.observe(seen) { observer.blockStart(of: seen) }
     lastLook = seen
     if let stall = missingStack.stall, detector.isStalled, action == .none {
@@ -156,9 +156,9 @@ final class WatchLoop {
     if let remark = remarks.lookFailed(error) { queue.push(.notice(remark.kind, remark.text)) }
   }
 
-  private func takeNewImage() {
+  private func take(_ newImage: ImageMark) {
     defer {
-      image = observer.image
+      image = newImage
       detector.isLoopShared = process.isGoProgram
     }
     guard image != nil else { return }
@@ -225,6 +225,8 @@ final class WatchLoop {
   }
 
   private func finish(_ end: WatchEnd) {
+    // Once more, so that what is captured is what is spoken of.
+    if end != .targetEnded { look(dueAt: Instant(nanoseconds: Clock.monotonicNanoseconds)) }
     if end != .targetEnded, detector.isStalled, let lastLook {
       let action = detector.interrupt(.watchEnded)
       if case .report(let stall) = action { queue.push(.stall(stall, capture(stall, lastLook))) }

@@ -59,6 +59,20 @@ import Testing
     #expect(try shell("exec $W --pid $$ 2>&1").status == .exited(2))
   }
 
+  /// The test itself may run without rights; then another user's process is what it is already.
+  @Test(arguments: ["", "dump"]) func processOfAnotherUserIsRefusedOnce(_ command: String) throws {
+    let target = try TargetProcess.start("idle", "join")
+    let isRoot = getuid() == 0
+    let process = isRoot ? target.processID : 1
+    let copy = "/tmp/stallwatch-test-\(getpid())-program"
+    defer { unsafe unlink(copy) }
+    let drop = isRoot ? "setpriv --reuid 65534 --regid 65534 --clear-groups" : ""
+    let (output, status) = try shell("cp $W \(copy) && \(drop) \(copy) \(command) --pid \(process) 2>&1")
+    #expect(status == .exited(4))
+    #expect(output.contains("belongs to user") && output.contains("sudo stallwatch"))
+    #expect(!output.contains("thread "))
+  }
+
   @Test func kernelThreadIsRefused() throws {
     let (output, status) = try shell("stallwatch --pid 2 2>&1")
     // In a pid namespace of our own there is no process 2, or it is no part of the kernel.

@@ -19,7 +19,6 @@ int clinux_timerfd_create(void);
 int clinux_timerfd_set(int descriptor, int64_t absolute_monotonic_nanoseconds);
 int clinux_memfd_create(const char *name);
 int clinux_memfd_seal(int descriptor);
-int clinux_close_range(unsigned first, unsigned last);
 
 // Blocks the signals of the set in this thread and returns a descriptor that reads them.
 int clinux_signalfd(const int *signals, int count);
@@ -49,10 +48,8 @@ const char *clinux_own_argument(int index);
 int clinux_terminal_columns(int descriptor);
 
 int clinux_set_parent_death_signal(int signal);
-int clinux_set_not_dumpable(void);
 int clinux_set_thread_name(const uint8_t *name);
 uint64_t clinux_own_vdso_address(void);
-pid_t clinux_gettid(void);
 int clinux_processor_of_caller(void);
 int clinux_pin_to_processor(int processor);
 // Whether the calling thread may use the processor now.
