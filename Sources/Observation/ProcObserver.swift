@@ -19,10 +19,7 @@ package struct ProcObserver: ~Copyable {
   private var buffer = PseudoFile.makeBuffer()
   private var memory = [UInt8](repeating: 0, count: DescriptorReader.mostBytes)
 
-  private var last: (timesScheduled: UInt64, descriptors: DescriptorSet?)?
-  private var descriptorsReadAt = Instant(nanoseconds: 0)
-  /// Memory that could not be read is tried again, but not with every look.
-  private static let retryAfter: Duration = .seconds(1)
+  private var descriptors = DescriptorCache()
   /// The program that the process ran at the last look.
   package private(set) var image: ImageMark?
   private var accountedAt: UInt64 = 0
@@ -56,7 +53,6 @@ package struct ProcObserver: ~Copyable {
     if observation.isBlocked, try readStatistics().timesScheduled != observation.timesScheduled {
       observation.activity = .running
     }
-    last = (observation.timesScheduled, observation.descriptors)
     if observation.isBlocked, !observation.state.isPaused, freezer?.isFrozen(&buffer) ?? false {
       observation.state = .frozen
     }
@@ -82,21 +78,11 @@ package struct ProcObserver: ~Copyable {
       runQueueDelay: .nanoseconds(Int64(clamping: counts.runQueueDelayNanoseconds)),
       timesScheduled: counts.timesScheduled, voluntarySwitches: voluntarySwitches)
     if case .blocked(let call) = activity {
-      observation.descriptors = descriptors(of: call, counts, at: now, readMemory)
+      observation.descriptors = descriptors.descriptors(of: call, block: counts.timesScheduled, at: now) {
+        DescriptorReader.descriptors(of: call, memory: &memory, read: readMemory)
+      }
     }
     return observation
-  }
-
-  private mutating func descriptors(
-    of call: BlockedCall, _ counts: SchedulerStatistics, at now: Instant, _ read: MemoryReader
-  ) -> DescriptorSet? {
-    if let last, last.timesScheduled == counts.timesScheduled,
-      last.descriptors != nil || now - descriptorsReadAt < Self.retryAfter
-    {
-      return last.descriptors
-    }
-    descriptorsReadAt = now
-    return DescriptorReader.descriptors(of: call, memory: &memory, read: read)
   }
 
   private mutating func readStatistics() throws(Errno) -> SchedulerStatistics {

@@ -101,7 +101,8 @@ package struct EventLoopModel: Sendable {
     if call.number == SystemCallNumber.restartSyscall {
       return lastCall.map { call.continues($0) } ?? false ? siteOfLastCall : nil
     }
-    if !hasMoved, let lastSite, !lastSite.isUnread || descriptors == nil { return lastSite }
+    // A set may be read (anew) while the thread stays where it is.
+    if !hasMoved, let lastSite, descriptors == nil || descriptors == lastSite.descriptors { return lastSite }
     lastCall = call
     siteOfLastCall = Site(call, descriptors: descriptors)
     return siteOfLastCall

@@ -39,6 +39,8 @@ package struct StallDetector: Sendable {
   private var schedule: LookSchedule
   private var state = State.settled
   private var lastParked: ThreadObservation?
+  /// The last look that found the loop parked in an earlier block than `lastParked`.
+  private var parkedBefore: ThreadObservation?
   private var episodes = 0
 
   package init(threshold: Duration, interval: Duration?) {
@@ -66,7 +68,10 @@ package struct StallDetector: Sendable {
       case .perhapsParked: handle(.perhapsParked(look))
       case .undecided, .paused: handle(.undecided(look))
       }
-    if position == .parked { lastParked = look }
+    if position == .parked {
+      if let lastParked, !look.hasNotMoved(since: lastParked) { parkedBefore = lastParked }
+      lastParked = look
+    }
     let next = schedule.next(after: look.at, isParked: position != .working, deadline: deadline)
     return (action, next)
   }
@@ -86,7 +91,7 @@ package struct StallDetector: Sendable {
   /// A new program runs in the same process: nothing learned is true of it.
   package mutating func forget() {
     loop = EventLoopModel()
-    lastParked = nil
+    (lastParked, parkedBefore) = (nil, nil)
     state = .settled
   }
 
@@ -114,10 +119,10 @@ package struct StallDetector: Sendable {
     case (.settled, .parked), (.settled, .foundHome), (.settled, .undecided), (.settled, .cutOff):
       return .none
     case (.settled, .perhapsParked(let look)):
-      state = .working(WorkingSpell(first: look, after: lastParked))
+      state = .working(WorkingSpell(first: look, after: park(before: look)))
       return .none
     case (.settled, .working(let look)):
-      return advance(WorkingSpell(first: look, after: lastParked))
+      return advance(WorkingSpell(first: look, after: park(before: look)))
     case (.working(var spell), .working(let look)):
       spell.extend(look, isElsewhere: true, blindAfter: blindGap)
       return advance(spell)
@@ -163,6 +168,12 @@ package struct StallDetector: Sendable {
       state = .settled
       return cutOff(spell, reason, id: id)
     }
+  }
+
+  /// A look that took the present block for a park was mistaken, if this one shows that it is none.
+  private func park(before look: ThreadObservation) -> ThreadObservation? {
+    guard let lastParked, look.hasNotMoved(since: lastParked) else { return lastParked }
+    return parkedBefore
   }
 
   /// Below the threshold so far: has it been reached now? Only what is certain counts.

@@ -32,6 +32,9 @@ struct LoopScript {
         stackPointer: Self.mainStack - depth, programCounter: 0x1000 + UInt64(number)))
   }
 
+  /// The set of the present call turns out to be this one.
+  mutating func showSet(_ set: [Int32]) { descriptors = DescriptorSet(set) }
+
   /// As the kernel shows a call that it continues after a stop.
   mutating func showAsRestarted() {
     guard case .blocked(var call) = activity else { return }

@@ -181,6 +181,28 @@ private typealias Call = SystemCallNumber
     #expect(watched.detector.statistics.stalls.count == 0)
   }
 
+  /// The first look takes the set for that of the loop, unread; the second one reads it.
+  @Test func blockThatWasTakenForAParkCountsFromItsBeginning() throws {
+    var watched = Watched()
+    for _ in 0..<6 {
+      watched.script.block(in: Call.poll, 0x5000, set: [3, 4])
+      watched.stay(.milliseconds(100))
+      watched.script.run(.milliseconds(1))
+    }
+    let start = watched.script.now
+    watched.script.block(in: Call.poll, 0x5000, set: [3, 4])
+    watched.script.wait(.milliseconds(200))
+    watched.look()
+    watched.script.showSet([17])
+    watched.stay(.milliseconds(600))
+    watched.script.run(.milliseconds(1))
+    watched.script.block(in: Call.poll, 0x5000, set: [3, 4])
+    watched.look()
+    let ended = try #require(watched.ended.first)
+    #expect(ended.proof == .didNotMove)
+    #expect(abs((ended.startedAt - start).milliseconds) < 2)
+  }
+
   @Test func stopPausesTheClock() {
     var watched = Watched()
     watched.learnEpoll()
