@@ -16,6 +16,7 @@ package struct Errno: Error, Hashable, Sendable {
   package static let noChildProcess = Errno(ECHILD)
   package static let wouldBlock = Errno(EAGAIN)
   package static let accessDenied = Errno(EACCES)
+  package static let noReader = Errno(ENXIO)
   package static let badAddress = Errno(EFAULT)
   package static let invalidArgument = Errno(EINVAL)
   package static let brokenPipe = Errno(EPIPE)

@@ -28,9 +28,10 @@ package struct FileDescriptor: ~Copyable, Sendable {
       })
   }
 
-  /// Creates or empties a file for writing at its end, close-on-exec.
+  /// Creates or empties a file for writing at its end, close-on-exec. Waits for nobody: a named pipe that nobody reads
+  /// fails with `noReader` (fifo(7)).
   package static func create(_ path: String, keepsContents: Bool = false) throws(Errno) -> FileDescriptor {
-    let flags = O_WRONLY | O_CREAT | O_APPEND | (keepsContents ? 0 : O_TRUNC)
+    let flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (keepsContents ? 0 : O_TRUNC)
     return FileDescriptor(
       owning: try systemCall { unsafe path.withCString { unsafe clinux_open($0, flags) } })
   }

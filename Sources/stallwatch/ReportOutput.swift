@@ -56,7 +56,8 @@ struct ReportOutput: ~Copyable {
     case .file(let name):
       do throws(Errno) { sink = .owned(try FileDescriptor.create(name)) } catch {
         throw ProgramFailure(
-          code: .wrongUsage, text: "cannot write \(name): \(error.text)", next: "another file for -o")
+          code: .wrongUsage, text: "cannot write \(name): \(error.text)",
+          next: error == .noReader ? "start the reader of the pipe first" : "another file for -o")
       }
     }
   }

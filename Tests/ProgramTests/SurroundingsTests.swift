@@ -39,6 +39,14 @@ import Testing
     #expect(try run.readLine() == "status 6")
   }
 
+  @Test func pipeThatNobodyReadsIsRefused() throws {
+    let (output, status) = try shell(
+      "P=/tmp/stallwatch-test-fifo-$$; mkfifo $P; timeout -s KILL 5 $W run -o $P -- true 2>&1; s=$?; rm $P; exit $s"
+    )
+    #expect(status == .exited(125))
+    #expect(output.contains("start the reader of the pipe first"))
+  }
+
   @Test func tooFewDescriptorsAreNoMatterOfRights() throws {
     let target = try TargetProcess.start("idle", "frame-loop")
     let (output, status) = try shell("ulimit -n 12; $W --pid \(target.processID) 2>&1")
