@@ -12,6 +12,7 @@ final class ThreadCamera {
   private(set) var targetStopped: Duration = .zero
   /// Why the last thread that was refused could not be copied.
   private(set) var refusal: Errno?
+  private var mapsOfDump: SealedBytes?
 
   init(process: Int32, mayStop: Bool) {
     self.process = process
@@ -50,7 +51,8 @@ final class ThreadCamera {
     }
     return CapturedThread(
       threadID: thread, name: name(of: thread), role: role, result: result,
-      maps: maps(for: thread, result), evidence: look.map { gatherEvidence(thread, $0, stallClass) })
+      maps: maps(for: thread, result, isDump: isDump),
+      evidence: look.map { gatherEvidence(thread, $0, stallClass) })
   }
 
   private func captureNow(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {
@@ -70,11 +72,19 @@ final class ThreadCamera {
 
   private static let dumpAttempts = 3
 
-  /// Only for a copy that needs them.
-  private func maps(for thread: Int32, _ result: Result<RawCapture, CaptureFailure>) -> SealedBytes? {
+  /// Only for a copy that needs them, and once for all the threads of a dump.
+  private func maps(
+    for thread: Int32, _ result: Result<RawCapture, CaptureFailure>, isDump: Bool
+  ) -> SealedBytes? {
     guard case .success = result else { return nil }
-    return try? helper.readMaps(processID: process, threadID: thread)
+    if isDump, let mapsOfDump { return mapsOfDump }
+    let maps = try? helper.readMaps(processID: process, threadID: thread)
+    if isDump { mapsOfDump = maps }
+    return maps
   }
+
+  /// The next thread of a dump is the first one of a new dump.
+  func beginDump() { mapsOfDump = nil }
 
   private func capture(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {
     do throws(CaptureFailure) {

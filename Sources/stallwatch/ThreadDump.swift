@@ -20,6 +20,7 @@ struct ThreadDump {
   /// Lists again until a list brings nothing new, since threads start meanwhile; a process that starts them faster than
   /// they can be copied is given up on after a few lists. Threads that end meanwhile are left out.
   mutating func take(_ camera: ThreadCamera, isMainParked: Bool, each: (CapturedThread) -> Void) {
+    camera.beginDump()
     var seen: Set<Int32> = []
     for _ in 0..<Self.mostLists {
       let new = ((try? ThreadList.threads(of: process)) ?? []).filter { !seen.contains($0) }
