@@ -24,6 +24,9 @@ package enum OwnProcess {
       _ = Glibc.signal(number, SIG_IGN)
     }
     _ = clinux_set_parent_death_signal(SIGKILL)
+    // Started through /proc/self/exe, it would be listed as "exe".
+    let name: StaticString = "stallwatch-copy"
+    _ = unsafe clinux_set_thread_name(name.utf8Start)
     // On a busy machine a thread that we hold would wait for our turn. Refused without CAP_SYS_NICE, and that is fine.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -20)
   }

@@ -13,7 +13,7 @@ final class StackAnalyst {
   private let unwinder = Unwinder()
   private var symbolicator = Symbolicator()
   /// Kept while the text of `maps` stays the same.
-  private var space: (maps: [UInt8], space: AddressSpace)?
+  private var space: (source: SealedBytes, maps: [UInt8], space: AddressSpace)?
 
   private static let mostMapBytes = 16 << 20
 
@@ -80,12 +80,14 @@ final class StackAnalyst {
   }
 
   private func addressSpace(_ maps: SealedBytes?) -> AddressSpace? {
-    guard let bytes = try? maps?.bytes(limit: Self.mostMapBytes), !bytes.isEmpty else { return nil }
+    guard let maps else { return nil }
+    if let space, space.source === maps { return space.space }
+    guard let bytes = try? maps.bytes(limit: Self.mostMapBytes), !bytes.isEmpty else { return nil }
     if let space, space.maps == bytes { return space.space }
     let made = AddressSpace(map: MemoryMap(parsing: bytes), vdso: OwnVDSO.bytes) { [files] in
       files.image(for: $0)
     }
-    space = (bytes, made)
+    space = (maps, bytes, made)
     return made
   }
 }
