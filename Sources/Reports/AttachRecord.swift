@@ -13,6 +13,17 @@ package struct MissingAbility: Sendable, Encodable {
   }
 }
 
+/// How the threads are seen. The raw value is the word used in records.
+package enum ObserverKind: String, Sendable, Encodable {
+  case proc
+
+  var spoken: String {
+    switch self {
+    case .proc: "/proc"
+    }
+  }
+}
+
 package struct AttachRecord: Sendable, Encodable {
   let command: [EscapedText]
   let commandBytes: [ExactBytes?]?
@@ -26,7 +37,7 @@ package struct AttachRecord: Sendable, Encodable {
   let threshold: Milliseconds
   let cpuThreshold: Percent?
   let cpuWindow: Milliseconds?
-  let observer: EscapedText
+  let observer: ObserverKind
   let captureWays: [CaptureWay]
   let missing: [MissingAbility]
   /// What to call the process; for text only.
@@ -43,7 +54,7 @@ package struct AttachRecord: Sendable, Encodable {
   package init(
     name: ByteString, command: [ByteString], executable: ByteString?, buildID: String?, startTicks: UInt64?,
     threads: Int, thread: ThreadRecord, threadReason: String, threshold: Duration, cpuThreshold: Double,
-    cpuWindow: Duration, observer: String, captureWays: [CaptureWay], missing: [MissingAbility]
+    cpuWindow: Duration, observer: ObserverKind, captureWays: [CaptureWay], missing: [MissingAbility]
   ) {
     self.name = EscapedText(name)
     self.command = command.map { EscapedText($0) }
@@ -58,7 +69,7 @@ package struct AttachRecord: Sendable, Encodable {
     self.threshold = Milliseconds(threshold)
     self.cpuThreshold = cpuThreshold > 0 ? Percent(cpuThreshold) : nil
     self.cpuWindow = cpuThreshold > 0 ? Milliseconds(cpuWindow) : nil
-    self.observer = EscapedText(observer)
+    self.observer = observer
     self.captureWays = captureWays
     self.missing = missing
   }

@@ -8,7 +8,7 @@ extension AttachRecord {
     if let cpuThreshold { what += ", threads over \(cpuThreshold.spoken) CPU" }
     var lines = ["watching \(style.palette.strong(name.text)) \(processID) · \(thread.spoken) · \(what)"]
     let ways = captureWays.map(\.rawValue).joined(separator: ", ")
-    lines.append("  seeing through \(observer.text); " + (ways.isEmpty ? "no stacks" : "stacks by \(ways)"))
+    lines.append("  seeing through \(observer.spoken); " + (ways.isEmpty ? "no stacks" : "stacks by \(ways)"))
     if thread.role != .main || style.detail == .everything {
       lines.append("  following \(thread.spoken): \(threadReason.text)")
     }

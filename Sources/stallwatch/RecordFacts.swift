@@ -27,7 +27,7 @@ extension AttachRecord {
       startTicks: process.startTicks, threads: process.threads,
       thread: ThreadRecord(threadID: process.id, name: process.name, role: .main),
       threadReason: "the first thread of the process", threshold: options.threshold,
-      cpuThreshold: options.cpuThreshold, cpuWindow: options.cpuWindow, observer: "proc",
+      cpuThreshold: options.cpuThreshold, cpuWindow: options.cpuWindow, observer: .proc,
       captureWays: options.neverStop ? [.syscallFile] : [.ptrace, .syscallFile], missing: [])
   }
 }

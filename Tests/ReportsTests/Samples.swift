@@ -85,7 +85,7 @@ func attach(cpuThreshold: Double = 70) -> AttachRecord {
     executable: "/opt/viewer/bin/viewer", buildID: "00ffee", startTicks: 123_456, threads: 7,
     thread: mainThread,
     threadReason: "it is the only thread that waits for events", threshold: .milliseconds(500),
-    cpuThreshold: cpuThreshold, cpuWindow: .seconds(3), observer: "/proc",
+    cpuThreshold: cpuThreshold, cpuWindow: .seconds(3), observer: .proc,
     captureWays: [.ptrace, .syscallFile],
     missing: [MissingAbility(what: "running threads without stopping", why: "needs CAP_PERFMON")])
 }
@@ -238,7 +238,7 @@ let hostileWatch: [Record] = {
           AttachRecord(
             name: hostileName, command: ["plain", hostileName], executable: hostileName, buildID: text,
             startTicks: nil, threads: 1, thread: thread, threadReason: text, threshold: .milliseconds(10),
-            cpuThreshold: .nan, cpuWindow: .seconds(1), observer: text, captureWays: [],
+            cpuThreshold: .nan, cpuWindow: .seconds(1), observer: .proc, captureWays: [],
             missing: [MissingAbility(what: text, why: text)]))
       ),
       (0, .notice(NoticeRecord(.captureFailed, text))),
