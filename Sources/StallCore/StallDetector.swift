@@ -118,56 +118,68 @@ package struct StallDetector: Sendable {
     switch (state, event) {
     case (.settled, .parked), (.settled, .foundHome), (.settled, .undecided), (.settled, .cutOff):
       return .none
-    case (.settled, .perhapsParked(let look)):
-      state = .working(WorkingSpell(first: look, after: park(before: look)))
-      return .none
-    case (.settled, .working(let look)):
-      return advance(WorkingSpell(first: look, after: park(before: look)))
-    case (.working(var spell), .working(let look)):
-      spell.extend(look, isElsewhere: true, blindAfter: blindGap)
-      return advance(spell)
-    case (.working(var spell), .undecided(let look)):
-      spell.extend(look, isElsewhere: false, blindAfter: blindGap)
-      state = .working(spell)
-      return .none
-    case (.working(var spell), .perhapsParked(let look)):
-      spell.extend(look, isElsewhere: true, blindAfter: blindGap)
-      state = .working(spell)
-      return .none
-    case (.working, .foundHome):
-      state = .settled
-      return .none
+    case (.settled, .working(let look)): return advance(spell(from: look))
+    case (.settled, .perhapsParked(let look)): return hold(spell(from: look))
+
+    case (.working(let spell), .working(let look)): return advance(extended(spell, by: look))
+    case (.working(let spell), .perhapsParked(let look)): return hold(extended(spell, by: look))
+    case (.working(let spell), .undecided(let look)):
+      return hold(extended(spell, by: look, isElsewhere: false))
+    case (.working, .foundHome): return settle(.none)
     case (.working(let spell), .parked(let look)):
-      state = .settled
-      return finishUnreported(spell.ended(by: look, threshold: threshold))
+      return settle(finishUnreported(spell.ended(by: look, threshold: threshold)))
     case (.working(let spell), .cutOff(let reason)):
-      state = .settled
-      return spell.hasReached(threshold) ? cutOff(spell, reason, id: newEpisode()) : .none
+      return settle(spell.hasReached(threshold) ? cutOff(spell, reason, id: newEpisode()) : .none)
+
     case (.stalled(let spell, let id, let next), .working(let look)):
       guard spell.continues(with: look, isElsewhere: true) else {
-        state = .working(WorkingSpell(first: look, after: spell.last))
-        return finish(spell.ended(by: look, threshold: threshold), id: id)
+        return startOver(look, after: spell, id: id)
       }
-      return goOn(spell, with: look, id: id, next: next)
+      return goOn(extended(spell, by: look), id: id, next: next)
     case (.stalled(let spell, let id, _), .perhapsParked(let look)):
-      state = .working(WorkingSpell(first: look, after: spell.last))
-      return finish(spell.ended(by: look, threshold: threshold), id: id)
-    case (.stalled(var spell, let id, let next), .undecided(let look)):
+      return startOver(look, after: spell, id: id)
+    case (.stalled(let spell, let id, let next), .undecided(let look)):
       guard spell.continues(with: look, isElsewhere: false) else {
-        state = .settled
-        return finish(spell.ended(by: look, threshold: threshold), id: id)
+        return settle(finish(spell, look, id: id))
       }
-      spell.extend(look, isElsewhere: false, blindAfter: blindGap)
-      state = .stalled(spell, id: id, next: next)
+      state = .stalled(extended(spell, by: look, isElsewhere: false), id: id, next: next)
       return .none
     case (.stalled(let spell, let id, _), .parked(let look)),
       (.stalled(let spell, let id, _), .foundHome(let look)):
-      state = .settled
-      return finish(spell.ended(by: look, threshold: threshold), id: id)
+      return settle(finish(spell, look, id: id))
     case (.stalled(let spell, let id, _), .cutOff(let reason)):
-      state = .settled
-      return cutOff(spell, reason, id: id)
+      return settle(cutOff(spell, reason, id: id))
     }
+  }
+
+  private mutating func settle(_ action: StallAction) -> StallAction {
+    state = .settled
+    return action
+  }
+
+  private mutating func hold(_ spell: WorkingSpell) -> StallAction {
+    state = .working(spell)
+    return .none
+  }
+
+  /// The loop may have parked since the last look: that episode is over, and work goes on.
+  private mutating func startOver(
+    _ look: ThreadObservation, after spell: WorkingSpell, id: Int
+  ) -> StallAction {
+    state = .working(WorkingSpell(first: look, after: spell.last))
+    return finish(spell, look, id: id)
+  }
+
+  private func spell(from look: ThreadObservation) -> WorkingSpell {
+    WorkingSpell(first: look, after: park(before: look))
+  }
+
+  private func extended(
+    _ spell: WorkingSpell, by look: ThreadObservation, isElsewhere: Bool = true
+  ) -> WorkingSpell {
+    var spell = spell
+    spell.extend(look, isElsewhere: isElsewhere, blindAfter: schedule.calmInterval * 3)
+    return spell
   }
 
   /// A look that took the present block for a park was mistaken, if this one shows that it is none.
@@ -178,18 +190,10 @@ package struct StallDetector: Sendable {
 
   /// Below the threshold so far: has it been reached now? Only what is certain counts.
   private mutating func advance(_ spell: WorkingSpell) -> StallAction {
-    guard spell.hasReached(threshold) else {
-      state = .working(spell)
-      return .none
-    }
-    return report(spell, id: newEpisode())
+    spell.hasReached(threshold) ? report(spell, id: newEpisode()) : hold(spell)
   }
 
-  private mutating func goOn(
-    _ before: WorkingSpell, with look: ThreadObservation, id: Int, next: Duration
-  ) -> StallAction {
-    var spell = before
-    spell.extend(look, isElsewhere: true, blindAfter: blindGap)
+  private mutating func goOn(_ spell: WorkingSpell, id: Int, next: Duration) -> StallAction {
     guard spell.hasReached(next) else {
       state = .stalled(spell, id: id, next: next)
       return .none
@@ -202,6 +206,10 @@ package struct StallDetector: Sendable {
     let extent = spell.extent(for: threshold)
     state = .stalled(spell, id: id, next: extent.duration.atLeast * 2)
     return .captureAndReport(statement(.ongoing, extent, id: id))
+  }
+
+  private mutating func finish(_ spell: WorkingSpell, _ look: ThreadObservation, id: Int) -> StallAction {
+    finish(spell.ended(by: look, threshold: threshold), id: id)
   }
 
   private mutating func finish(_ extent: SpellExtent, id: Int) -> StallAction {
@@ -225,8 +233,6 @@ package struct StallDetector: Sendable {
     statistics.countNearMiss(extent.duration.likely)
     return .none
   }
-
-  private var blindGap: Duration { schedule.calmInterval * 3 }
 
   private mutating func newEpisode() -> Int {
     episodes += 1
