@@ -45,6 +45,8 @@ package struct CaptureConditions: Hashable, Sendable {
   package var isFrozen = false
   package var isDumpingCore = false
   package var isKernelThread = false
+  /// Its system calls have other numbers, so none of the rules below can be trusted.
+  package var isThirtyTwoBit = false
   /// It waits for a page that userfaultfd(2) must bring.
   package var isWaitingForPage = false
 
@@ -63,6 +65,7 @@ package struct CapturePlan: Hashable, Sendable {
 package enum CapturePolicy {
   package static func plan(_ conditions: CaptureConditions, _ rules: CaptureRules) -> CapturePlan {
     if conditions.isKernelThread { return CapturePlan(ways: [], reasonNotToStop: .kernelThread) }
+    if conditions.isThirtyTwoBit { return CapturePlan(ways: [], reasonNotToStop: .thirtyTwoBit) }
     if isDead(conditions.state) { return CapturePlan(ways: [], reasonNotToStop: .gone) }
     let reason = reasonNotToStop(conditions, rules)
     let seen: [CaptureWay] = conditions.systemCall == .running ? [] : [.syscallFile]

@@ -18,6 +18,8 @@ struct ThreadLook {
     var conditions = CaptureConditions(state: stat.state, systemCall: .running)
     conditions.isKernelThread = stat.isKernelThread || ThreadLook.isKernelWorker(stat)
     if conditions.isKernelThread { return conditions }
+    conditions.isThirtyTwoBit = ElfClass.isThirtyTwoBit(process: processID)
+    if conditions.isThirtyTwoBit { return conditions }
     let statusText = try read("status")
     let status = ProcessStatus(statusText.span)
     conditions.tracer = status.tracer ?? 0

@@ -32,8 +32,9 @@ package struct StallDetector: Sendable {
   }
 
   package let threshold: Duration
-  /// The loop is nobody's: a runtime runs it now on this thread, now on that. Nothing is judged then.
-  package var isLoopShared = false
+  /// The waits of this program tell nothing of a loop: its runtime runs it now on this thread, now on that, or its system
+  /// calls are not known. Nothing is judged then.
+  package var isBlindToLoop = false
   package private(set) var loop = EventLoopModel()
   package private(set) var statistics = LoopStatistics()
   private var schedule: LookSchedule
@@ -55,7 +56,7 @@ package struct StallDetector: Sendable {
   ) -> (action: StallAction, nextLook: Instant) {
     var look = firstLook
     let homeBefore = loop.home?.site.multiplexer
-    let position = isLoopShared ? .undecided : loop.observe(look)
+    let position = isBlindToLoop ? .undecided : loop.observe(look)
     let isNewHome = homeBefore != nil && homeBefore != loop.home?.site.multiplexer
     let isAtWork =
       if case .settled = state { position == .working || position == .perhapsParked } else { true }

@@ -9,6 +9,8 @@ struct LoopRemarks {
 
   private let process: WatchedProcess
   private let began: Instant
+  /// Why the program can have no loop that could be found; see `WatchedProcess`.
+  var whyNoLoop: String?
   private var toldHome: Site?
   private var hasToldNoLoop = false
   private var hasToldEnded = false
@@ -30,15 +32,11 @@ struct LoopRemarks {
     if let home = detector.loop.home, detector.loop.isJudgeable {
       return found(home, detector.statistics)
     }
-    let patience = detector.isLoopShared ? .milliseconds(100) : Self.patience
+    let patience = whyNoLoop == nil ? Self.patience : .milliseconds(100)
     guard !hasToldNoLoop, look.at - began > patience else { return nil }
     hasToldNoLoop = true
-    return (.noLoop, detector.isLoopShared ? Self.sharedLoop : noLoop(detector.loop.home))
+    return (.noLoop, whyNoLoop ?? noLoop(detector.loop.home))
   }
-
-  private static let sharedLoop =
-    "a Go program: goroutines move from thread to thread, so no thread has an event loop that could stall; "
-    + "only CPU time is watched"
 
   private func noLoop(_ home: HomeCandidate?) -> String {
     let none = "no event loop found so far: the main thread"

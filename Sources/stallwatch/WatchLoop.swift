@@ -159,7 +159,8 @@ final class WatchLoop {
   private func take(_ newImage: ImageMark) {
     defer {
       image = newImage
-      detector.isLoopShared = process.isGoProgram
+      remarks.whyNoLoop = process.whyNoLoop
+      detector.isBlindToLoop = remarks.whyNoLoop != nil
     }
     guard image != nil else { return }
     perform(detector.interrupt(.targetReplaced), nil)

@@ -47,7 +47,18 @@ struct WatchedProcess {
   var buildID: String? { image?.buildID }
 
   /// Go runs goroutines, its scheduler and its poller on whatever thread is free. Section: cmd/link, `buildinfo`.
-  var isGoProgram: Bool { image?.section(named: ".go.buildinfo") != nil }
+  private var isGoProgram: Bool { image?.section(named: ".go.buildinfo") != nil }
+
+  /// Why no loop can be found in the program that it runs now; nil if one can.
+  var whyNoLoop: String? {
+    if ElfClass.isThirtyTwoBit(process: id) {
+      return "a 32-bit program: its waits and stacks cannot be read; only its state and CPU time are watched"
+    }
+    guard isGoProgram else { return nil }
+    return
+      "a Go program: goroutines move from thread to thread, so no thread has an event loop that could stall; "
+      + "only CPU time is watched"
+  }
 
   /// The executable, opened through the process itself: the path may lead elsewhere by now.
   private var image: ElfImage? {

@@ -81,6 +81,10 @@ import Testing
     kernel.isKernelThread = true
     #expect(
       CapturePolicy.plan(kernel, CaptureRules()) == CapturePlan(ways: [], reasonNotToStop: .kernelThread))
+    var foreign = Self.thread("R", .running)
+    foreign.isThirtyTwoBit = true
+    #expect(
+      CapturePolicy.plan(foreign, CaptureRules()) == CapturePlan(ways: [], reasonNotToStop: .thirtyTwoBit))
   }
 
   @Test func runningThreadNeedsPermissionToBeStopped() {

@@ -153,7 +153,7 @@ private typealias Call = SystemCallNumber
   /// A thread of a pool sleeps now in the poller, now in a lock: nothing of that is a stall.
   @Test func threadWithoutALoopOfItsOwnIsNotJudged() {
     var watched = Watched()
-    watched.detector.isLoopShared = true
+    watched.detector.isBlindToLoop = true
     watched.learnEpoll()
     watched.script.block(in: Call.futex)
     watched.stay(.seconds(10))
