@@ -12,47 +12,30 @@ package struct CaptureHelper: ~Copyable {
   /// What a start may take on a busy machine; counts only for the first question to a new helper.
   private static let startAllowance = Duration.seconds(2)
 
-  /// What makes the program a helper instead, and the descriptor of the socket in it.
+  /// What makes the program a helper instead.
   package static let hiddenArgument = "capture-helper"
-  package static let socketInChild: Int32 = 3
 
-  private let executable: String
-  private let arguments: [String]
-  /// The process that answers now, if there is one.
-  package private(set) var processID: Int32?
-  private var socket: MessageSocket?
+  private var worker: WorkerProcess
   private var hasStarted = false
   private var lastID = CaptureReply.helloID
-  /// Killed, but perhaps still in a kernel wait that even SIGKILL does not end.
-  private var unreaped: [Int32] = []
 
   /// The program that answers: by default ourselves, told so by a hidden argument.
   package init(executable: String = "/proc/self/exe", arguments: [String] = [hiddenArgument]) {
-    self.executable = executable
-    self.arguments = arguments
+    worker = WorkerProcess(executable: executable, arguments: arguments)
   }
 
-  deinit { if let processID { _ = ChildProcess.kill(processID) } }
+  /// The process that answers now, if there is one.
+  package var processID: Int32? { worker.processID }
 
   /// Starts the helper if there is none, so that the first question need not wait for it.
   package mutating func prepare() throws(CaptureFailure) {
-    unreaped.removeAll { ChildProcess.reap($0) }
-    if processID != nil { return }
-    do {
-      let pair = try MessageSocket.makePair()
-      let process = try ChildProcess(
-        path: executable, arguments: arguments, descriptors: [-1, -1, 2, pair.theirs.rawValue], ownGroup: true
-      )
-      processID = process.release()
-      socket = pair.takeOurs()
-      hasStarted = false
-    } catch { throw .helperUnavailable(error) }
+    do { if try worker.prepare() { hasStarted = false } } catch { throw CaptureFailure(error) }
   }
 
   /// Whether a question would be answered now. Starts the helper if need be, and does not wait for it.
   package mutating func isReady() -> Bool {
     guard (try? prepare()) != nil else { return false }
-    if !hasStarted, (try? socket?.waitReadable(untilNanoseconds: 0)) == true,
+    if !hasStarted, (try? worker.isReadable(until: 0)) == true,
       let answer = try? receive(until: Clock.monotonicNanoseconds), answer.reply.id == CaptureReply.helloID
     {
       hasStarted = true
@@ -123,7 +106,7 @@ package struct CaptureHelper: ~Copyable {
         hasStarted = true
         end = Clock.monotonicNanoseconds &+ deadline.nanoseconds
       case request.id:
-        if answer.reply.isLast { discardHelper() }
+        if answer.reply.isLast { worker.discard() }
         if let failure = answer.reply.failure { throw failure }
         return answer
       default: break
@@ -134,38 +117,31 @@ package struct CaptureHelper: ~Copyable {
   /// A helper that ended since the last question is noticed here, and replaced once.
   private mutating func send(_ bytes: [UInt8]) throws(CaptureFailure) {
     try prepare()
-    do { try socket?.send(bytes) } catch {
-      discardHelper()
+    do { try worker.send(bytes) } catch {
       try prepare()
-      do { try socket?.send(bytes) } catch {
-        discardHelper()
-        throw .helperDied
-      }
+      do { try worker.send(bytes) } catch { throw CaptureFailure(error) }
     }
   }
 
   private mutating func receive(until end: Int64) throws(CaptureFailure) -> Answer {
-    do { return try nextAnswer(until: end) } catch {
-      discardHelper()
-      throw error
+    let message: ReceivedMessage
+    do { message = try worker.receive(capacity: CaptureReply.mostBytes, until: end) } catch {
+      throw CaptureFailure(error)
     }
-  }
-
-  private func nextAnswer(until end: Int64) throws(CaptureFailure) -> Answer {
-    let received: ReceivedMessage?
-    do {
-      let isThere = try socket?.waitReadable(untilNanoseconds: end) ?? false
-      received = isThere ? try socket?.receive(capacity: CaptureReply.mostBytes) : nil
-    } catch { throw .helperDied }
-    guard let message = received else { throw .timedOut }
-    if message.bytes.isEmpty { throw .helperDied }
-    guard let reply = CaptureReply(decoding: message.bytes) else { throw .malformedReply }
+    guard let reply = CaptureReply(decoding: message.bytes) else {
+      worker.discard()
+      throw .malformedReply
+    }
     return Answer(reply: reply, bulk: message.takeBulk())
   }
+}
 
-  private mutating func discardHelper() {
-    socket = nil
-    if let processID, !ChildProcess.kill(processID) { unreaped.append(processID) }
-    processID = nil
+extension CaptureFailure {
+  fileprivate init(_ trouble: WorkerProcess.Trouble) {
+    switch trouble {
+    case .cannotStart(let error): self = .helperUnavailable(error)
+    case .died: self = .helperDied
+    case .late: self = .timedOut
+    }
   }
 }

@@ -6,6 +6,6 @@ import Stacks
 
 let words = OwnProcess.arguments.dropFirst().map { ByteString($0) }
 if words == [ByteString(CaptureHelper.hiddenArgument)] {
-  CaptureServer.run(socket: CaptureHelper.socketInChild)
+  CaptureServer.run(socket: WorkerProcess.socketInChild)
 }
 Program.exit(with: Program.run(words))
