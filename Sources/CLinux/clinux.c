@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -28,6 +29,11 @@
 int clinux_open(const char *path, int flags) { return open(path, flags | O_CLOEXEC, 0644); }
 
 int clinux_open_path(const char *path) { return open(path, O_PATH | O_CLOEXEC); }
+
+int clinux_open_path_in(int root, const char *path) {
+  struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+  return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+}
 
 int clinux_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }
 

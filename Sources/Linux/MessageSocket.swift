@@ -62,9 +62,9 @@ package struct ReceivedMessage: ~Copyable {
   package let bytes: [UInt8]
   package let descriptor: FileDescriptor?
 
-  /// The file beside the message, for later reading.
-  package consuming func takeBulk() -> SealedBytes? {
+  /// The file beside the message.
+  package consuming func takeFile() -> SharedFile? {
     guard let descriptor else { return nil }
-    return SealedBytes(owning: descriptor)
+    return SharedFile(descriptor)
   }
 }

@@ -1,4 +1,4 @@
-// What a helper process of ours does to itself.
+// What a process of ours does to itself.
 
 internal import CLinux
 internal import Glibc
@@ -19,17 +19,17 @@ package enum OwnProcess {
 
   /// Out of reach of the terminal and of those who clean up by name, but not longer-lived than its parent: the kernel
   /// kills it when the thread that started it ends, which matters only while it is blocked.
-  package static func becomeHelper() {
+  package static func becomeWorker(named name: StaticString) {
     for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2] {
       _ = Glibc.signal(number, SIG_IGN)
     }
     _ = clinux_set_parent_death_signal(SIGKILL)
     // Started through /proc/self/exe, it would be listed as "exe".
-    let name: StaticString = "stallwatch-copy"
     _ = unsafe clinux_set_thread_name(name.utf8Start)
-    // On a busy machine a thread that we hold would wait for our turn. Refused without CAP_SYS_NICE, and that is fine.
-    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -20)
   }
+
+  /// On a busy machine a thread that we hold would wait for our turn. Refused without CAP_SYS_NICE, and that is fine.
+  package static func raisePriority() { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -20) }
 
   /// Without running anything on the way out.
   package static func endAtOnce() -> Never { _exit(0) }

@@ -5,8 +5,10 @@ package struct ProcessStatus: Sendable {
   package var tracer: Int32?
   /// Real, effective, saved and file system user ids.
   package var userID: UInt32?
-  /// Ids in the nested pid namespaces, outermost first.
+  package var effectiveUser: UInt32?
+  /// The thread's and the process's id in the innermost of the nested pid namespaces.
   package var innermostID: Int32?
+  package var innermostGroup: Int32?
   package var voluntarySwitches: UInt64?
   package var isDumpingCore = false
   package var effectiveCapabilities: UInt64?
@@ -17,6 +19,8 @@ package struct ProcessStatus: Sendable {
     threadGroup = Self.number(text, "Tgid:").map(Int32.init(truncatingIfNeeded:))
     tracer = Self.number(text, "TracerPid:").map(Int32.init(truncatingIfNeeded:))
     userID = Self.number(text, "Uid:").map(UInt32.init(truncatingIfNeeded:))
+    effectiveUser = Self.secondNumber(text, "Uid:").map(UInt32.init(truncatingIfNeeded:))
+    innermostGroup = Self.lastNumber(text, "NStgid:").map(Int32.init(truncatingIfNeeded:))
     innermostID = Self.lastNumber(text, "NSpid:").map(Int32.init(truncatingIfNeeded:))
     voluntarySwitches = Self.number(text, "voluntary_ctxt_switches:")
     isDumpingCore = Self.number(text, "CoreDumping:") == 1
@@ -35,6 +39,14 @@ package struct ProcessStatus: Sendable {
 
   private static func number(_ text: Span<UInt8>, _ key: StaticString) -> UInt64? {
     guard var position = text.endOfKey(key, from: 0) else { return nil }
+    text.skipBlanks(at: &position)
+    return text.decimal(at: &position)
+  }
+
+  private static func secondNumber(_ text: Span<UInt8>, _ key: StaticString) -> UInt64? {
+    guard var position = text.endOfKey(key, from: 0) else { return nil }
+    text.skipBlanks(at: &position)
+    _ = text.decimal(at: &position)
     text.skipBlanks(at: &position)
     return text.decimal(at: &position)
   }

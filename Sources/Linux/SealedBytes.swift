@@ -6,14 +6,15 @@ internal import Glibc
 /// An anonymous file (memfd_create(2)), sealed by whoever filled it. Handed on unread: its bytes cost nothing until
 /// somebody asks for them.
 package final class SealedBytes: Sendable {
-  package let descriptor: FileDescriptor
+  private let file: SharedFile
 
   /// Takes a received file; only `bytes(limit:)` looks at it, and with care.
-  package init(owning descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+  package init(_ file: SharedFile) { self.file = file }
 
-  /// Copies the bytes into a new sealed file.
-  package init(copying bytes: RawSpan) throws(Errno) {
-    descriptor = FileDescriptor(owning: try systemCall { unsafe clinux_memfd_create("stallwatch") })
+  /// Copies bytes into a new sealed file.
+  package static func copy(_ bytes: RawSpan) throws(Errno) -> SharedFile {
+    let descriptor = FileDescriptor(
+      owning: try systemCall { unsafe clinux_memfd_create("stallwatch") })
     let raw = descriptor.rawValue
     var rest = bytes
     while !rest.isEmpty {
@@ -23,7 +24,38 @@ package final class SealedBytes: Sendable {
       rest = rest.extracting(droppingFirst: count)
     }
     _ = try systemCall { clinux_memfd_seal(raw) }
+    return SharedFile(descriptor)
   }
 
-  package func bytes(limit: Int) throws(Errno) -> [UInt8] { try descriptor.readAll(limit: limit) }
+  package func bytes(limit: Int) throws(Errno) -> [UInt8] {
+    try file.descriptor.readAll(limit: limit)
+  }
+
+  /// To hand it to another process.
+  package var rawDescriptor: Int32 { file.rawDescriptor }
+}
+
+extension SealedBytes {
+  /// Bytes that come in pieces, each with its place; what lies between is zero and takes no room.
+  package struct Builder: ~Copyable {
+    private let descriptor: FileDescriptor
+
+    package init() throws(Errno) {
+      descriptor = FileDescriptor(owning: try systemCall { unsafe clinux_memfd_create("stallwatch") })
+    }
+
+    /// False if it could not be written whole.
+    package func write(_ bytes: ArraySlice<UInt8>, at offset: UInt64) -> Bool {
+      guard let offset = Int(exactly: offset) else { return false }
+      let count = try? systemCall {
+        unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor.rawValue, $0.baseAddress, $0.count, offset) }
+      }
+      return count == bytes.count
+    }
+
+    package consuming func seal() throws(Errno) -> SharedFile {
+      _ = try systemCall { clinux_memfd_seal(descriptor.rawValue) }
+      return SharedFile(descriptor)
+    }
+  }
 }

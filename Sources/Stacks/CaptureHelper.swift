@@ -52,7 +52,7 @@ package struct CaptureHelper: ~Copyable {
     request.rules = rules
     request.count = stackBytes
     let answer = try ask(request, deadline)
-    return RawCapture(threadID: threadID, reply: answer.reply, stack: answer.bulk)
+    return RawCapture(threadID: threadID, reply: answer.reply, stack: answer.file.map(SealedBytes.init))
   }
 
   /// Copies at most 8 KB; fewer bytes where the memory ends.
@@ -82,16 +82,17 @@ package struct CaptureHelper: ~Copyable {
   private mutating func askForFile(
     _ request: CaptureRequest, _ deadline: Duration
   ) throws(CaptureFailure) -> SealedBytes {
-    guard let bulk = try ask(request, deadline).bulk else { throw .malformedReply }
-    return bulk
+    guard let file = try ask(request, deadline).file else { throw .malformedReply }
+    return SealedBytes(file)
   }
 
-  private struct Answer {
+  struct Answer {
     var reply: CaptureReply
-    var bulk: SealedBytes?
+    /// Stack bytes and texts, or a file that was opened.
+    var file: SharedFile?
   }
 
-  private mutating func ask(_ question: CaptureRequest, _ deadline: Duration) throws(CaptureFailure) -> Answer
+  mutating func ask(_ question: CaptureRequest, _ deadline: Duration) throws(CaptureFailure) -> Answer
   {
     lastID &+= 1
     var request = question
@@ -132,7 +133,7 @@ package struct CaptureHelper: ~Copyable {
       worker.discard()
       throw .malformedReply
     }
-    return Answer(reply: reply, bulk: message.takeBulk())
+    return Answer(reply: reply, file: message.takeFile())
   }
 }
 

@@ -3,9 +3,12 @@
 internal import Linux
 internal import StallCore
 
-/// One question. `count` is the most bytes wanted: of the stack, or at `address`.
+/// One question. `count` is the most bytes wanted: of the stack, or at `address`. `bytes` is what does not fit into
+/// words: a path, regions.
 struct CaptureRequest: Equatable {
-  enum Kind: UInt64 { case thread, memory, maps, commandLine }
+  enum Kind: UInt64 {
+    case thread, memory, maps, commandLine, mappedFile, debugFile, perfMap, copyOfModule, executable
+  }
 
   var id: UInt64 = 0
   var kind: Kind
@@ -14,16 +17,18 @@ struct CaptureRequest: Equatable {
   var rules = CaptureRules()
   var address: UInt64 = 0
   var count = 0
+  var bytes: [UInt8] = []
 
-  static let size = 7 * 8
+  static let headerSize = 7 * 8
+  static let mostBytes = headerSize + 65_536
   static let mostMemoryBytes = 8192
 
   func encoded() -> [UInt8] {
     let flags: UInt64 = (rules.isParked ? 1 : 0) | (rules.mayStop ? 2 : 0) | (rules.isDump ? 4 : 0)
-    return bytes(of: [
+    return Stacks.bytes(of: [
       id, kind.rawValue, UInt64(bitPattern: Int64(processID)), UInt64(bitPattern: Int64(threadID)), flags,
       address, UInt64(bitPattern: Int64(count)),
-    ])
+    ]) + bytes
   }
 
   init(kind: Kind, processID: Int32, threadID: Int32) {
@@ -33,7 +38,8 @@ struct CaptureRequest: Equatable {
   }
 
   init?(decoding message: [UInt8]) {
-    guard message.count == CaptureRequest.size, let kind = Kind(rawValue: word(1, of: message)) else {
+    guard message.count >= CaptureRequest.headerSize, message.count <= CaptureRequest.mostBytes,
+      let kind = Kind(rawValue: word(1, of: message)) else {
       return nil
     }
     self.init(
@@ -44,6 +50,7 @@ struct CaptureRequest: Equatable {
     rules = CaptureRules(isParked: flags & 1 != 0, mayStop: flags & 2 != 0, isDump: flags & 4 != 0)
     address = word(5, of: message)
     count = Int(truncatingIfNeeded: word(6, of: message))
+    bytes = Array(message[CaptureRequest.headerSize...])
   }
 }
 

@@ -13,7 +13,8 @@ package struct CaptureServer: ~Copyable {
 
   /// The whole life of the process.
   package static func run(socket: Int32) -> Never {
-    OwnProcess.becomeHelper()
+    OwnProcess.becomeWorker(named: "stallwatch-copy")
+    OwnProcess.raisePriority()
     let server = CaptureServer(socket: MessageSocket(owning: FileDescriptor(owning: socket)))
     // Fails when the watch has gone, and then nobody is left to tell.
     try? server.serve()
@@ -25,7 +26,7 @@ package struct CaptureServer: ~Copyable {
   private func serve() throws(Errno) {
     try socket.send(CaptureReply(id: CaptureReply.helloID).encoded())
     while true {
-      let message = try socket.receive(capacity: CaptureRequest.size + 1)
+      let message = try socket.receive(capacity: CaptureRequest.mostBytes + 1)
       guard let request = CaptureRequest(decoding: message.bytes) else { return }
       if try answer(request).isLast { return }
     }
@@ -33,20 +34,20 @@ package struct CaptureServer: ~Copyable {
 
   private func answer(_ request: CaptureRequest) throws(Errno) -> CaptureReply {
     var reply = CaptureReply(id: request.id)
-    var bulk: SealedBytes?
-    do { bulk = try fill(&reply, for: request) } catch {
+    var file: SharedFile?
+    do { file = try fill(&reply, for: request) } catch {
       reply = CaptureReply(id: request.id, failure: error)
     }
     // A thread that could not be let go, or changed its id by an exec, is let go by our end.
     reply.isLast = Ptrace.holdsSomebody()
-    try socket.send(reply.encoded(), descriptor: bulk?.descriptor.rawValue ?? -1)
+    try socket.send(reply.encoded(), descriptor: file?.rawDescriptor ?? -1)
     return reply
   }
 
-  /// What is too long for the reply comes back as a sealed file.
+  /// What is too long for the reply comes back as a sealed file; so do files that were opened.
   private func fill(
     _ reply: inout CaptureReply, for request: CaptureRequest
-  ) throws(CaptureFailure) -> SealedBytes? {
+  ) throws(CaptureFailure) -> SharedFile? {
     switch request.kind {
     case .thread: return try captureThread(request, &reply)
     case .maps: return try readFile("/proc/\(request.processID)/task/\(request.threadID)/maps")
@@ -54,12 +55,16 @@ package struct CaptureServer: ~Copyable {
     case .memory:
       reply.bytes = try readMemory(request)
       return nil
+    case .executable:
+      reply.bytes = ExecutableFacts(process: request.processID)?.encoded ?? []
+      return nil
+    case .mappedFile, .debugFile, .perfMap, .copyOfModule: return request.openFile()
     }
   }
 
   private func captureThread(
     _ request: CaptureRequest, _ reply: inout CaptureReply
-  ) throws(CaptureFailure) -> SealedBytes? {
+  ) throws(CaptureFailure) -> SharedFile? {
     let captured = try tryWays(request)
     reply.way = captured.way
     reply.registers = captured.registers
@@ -112,7 +117,7 @@ package struct CaptureServer: ~Copyable {
     } catch { throw CaptureFailure(error) }
   }
 
-  private func readFile(_ path: String) throws(CaptureFailure) -> SealedBytes {
+  private func readFile(_ path: String) throws(CaptureFailure) -> SharedFile {
     let bytes: [UInt8]
     do { bytes = try FileDescriptor.open(path).readAll(limit: CaptureHelper.mostFileBytes) } catch {
       throw CaptureFailure(error)
@@ -120,7 +125,7 @@ package struct CaptureServer: ~Copyable {
     return try unsafe sealed(bytes.span.bytes)
   }
 
-  private func sealed(_ bytes: RawSpan) throws(CaptureFailure) -> SealedBytes {
-    do { return try SealedBytes(copying: bytes) } catch { throw CaptureFailure(error) }
+  private func sealed(_ bytes: RawSpan) throws(CaptureFailure) -> SharedFile {
+    do { return try SealedBytes.copy(bytes) } catch { throw CaptureFailure(error) }
   }
 }

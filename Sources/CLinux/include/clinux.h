@@ -9,9 +9,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "sandbox.h"
+
 int clinux_open(const char *path, int flags);
 // O_PATH: names a file without opening it.
 int clinux_open_path(const char *path);
+// The same below another root, which no link and no `..` leads out of.
+int clinux_open_path_in(int root, const char *path);
 int clinux_duplicate(int descriptor);
 int clinux_pidfd_open(pid_t pid);
 int clinux_eventfd(void);
