@@ -38,13 +38,14 @@ let package = Package(
     swiftTarget("Observation", ["StallCore", "Linux"]),
     swiftTarget("Stacks", ["StallCore", "Linux", "CLibunwind"]),
     swiftTarget("Symbols", ["StallCore", "Linux", "CElfutils", "CDemangle"]),
+    swiftTarget("Analysis", ["StallCore", "Linux", "Stacks", "Symbols"]),
     swiftTarget("Diagnosis", ["StallCore", "Linux"]),
     swiftTarget("Reports", ["StallCore"]),
     swiftTarget("CommandLineOptions", ["StallCore"]),
     .executableTarget(
       name: "stallwatch",
       dependencies: [
-        "StallCore", "Linux", "Observation", "Stacks", "Symbols", "Diagnosis", "Reports",
+        "StallCore", "Linux", "Observation", "Stacks", "Analysis", "Diagnosis", "Reports",
         "CommandLineOptions",
       ],
       swiftSettings: settings),

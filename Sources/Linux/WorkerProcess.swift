@@ -30,6 +30,12 @@ package struct WorkerProcess: ~Copyable {
 
   deinit { if let processID { _ = ChildProcess.kill(processID) } }
 
+  /// CPU time of the process that answers now.
+  package var cpuTime: Duration {
+    guard let processID, let used = try? Clock.processCPUNanoseconds(processID) else { return .zero }
+    return .nanoseconds(used)
+  }
+
   /// For poll(2); nil while there is no process.
   package var rawSocket: Int32? {
     switch socket {

@@ -26,6 +26,7 @@ package struct CaptureHelper: ~Copyable {
 
   /// The process that answers now, if there is one.
   package var processID: Int32? { worker.processID }
+  package var cpuTime: Duration { worker.cpuTime }
 
   /// Starts the helper if there is none, so that the first question need not wait for it.
   package mutating func prepare() throws(CaptureFailure) {

@@ -4,6 +4,8 @@ package import Linux
 
 extension CaptureHelper {
   private static let fileDeadline = Duration.milliseconds(500)
+  /// The watch thread waits for it.
+  private static let factsDeadline = Duration.milliseconds(50)
   private static let memoryDeadline = Duration.seconds(2)
 
   /// The file mapped at a region that the process's `maps` listed; nil if it cannot be opened.
@@ -32,7 +34,7 @@ extension CaptureHelper {
 
   /// What the executable of a process is; nil if it cannot be opened.
   package mutating func executableFacts(of process: Int32) throws(CaptureFailure) -> ExecutableFacts? {
-    ExecutableFacts(decoding: try ask(.executable, of: process, [], Self.fileDeadline).reply.bytes)
+    ExecutableFacts(decoding: try ask(.executable, of: process, [], Self.factsDeadline).reply.bytes)
   }
 
   private mutating func ask(

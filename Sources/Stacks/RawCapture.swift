@@ -9,7 +9,7 @@ package final class RawCapture: Sendable {
   package let registers: Registers
   package let stoppedFor: Duration
   package let takenAt: Instant
-  private let stackAddress: UInt64
+  let stackAddress: UInt64
   private let stack: SealedBytes?
 
   init(threadID: Int32, reply: CaptureReply, stack: SealedBytes?) {
@@ -21,6 +21,9 @@ package final class RawCapture: Sendable {
     stackAddress = reply.stackAddress
     self.stack = stack
   }
+
+  /// The stack bytes, for another process; nil if there are none.
+  package var rawStackDescriptor: Int32? { stack?.rawDescriptor }
 
   /// Reads the stack bytes; they may be none.
   package func snapshot() throws(Errno) -> ThreadSnapshot {

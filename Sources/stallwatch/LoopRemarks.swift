@@ -9,7 +9,7 @@ struct LoopRemarks {
 
   private let process: WatchedProcess
   private let began: Instant
-  /// Why the program can have no loop that could be found; see `WatchedProcess`.
+  /// Why the program can have no loop that could be found; see `ExecutableFacts`.
   var whyNoLoop: String?
   private var toldHome: Site?
   private var hasToldNoLoop = false

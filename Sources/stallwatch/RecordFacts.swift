@@ -21,9 +21,9 @@ extension RecordOrigin {
 }
 
 extension AttachRecord {
-  init(_ process: WatchedProcess, _ options: Options, command: [ByteString]) {
+  init(_ process: WatchedProcess, _ options: Options, command: [ByteString], buildID: String?) {
     self.init(
-      name: process.name, command: command, executable: process.executable, buildID: process.buildID,
+      name: process.name, command: command, executable: process.executable, buildID: buildID,
       startTicks: process.startTicks, threads: process.threads,
       thread: ThreadRecord(threadID: process.id, name: process.name, role: .main),
       threadReason: "the first thread of the process", threshold: options.threshold,

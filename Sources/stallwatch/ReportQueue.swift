@@ -89,13 +89,13 @@ final class ReportQueue: Sendable {
     itemsReady.raise()
   }
 
-  /// For the report thread: waits until there is something.
-  func next() -> Batch {
-    var poll = PollSet([itemsReady.rawValue])
+  /// For the report thread: waits until there is something. Nil: there is something to read from the other descriptor.
+  func next(orReadable other: Int32?) -> Batch? {
+    var poll = PollSet([itemsReady.rawValue] + (other.map { [$0] } ?? []))
     while true {
       if let batch = state.withLock({ $0.takeBatch(most: Self.mostInBatch) }) { return batch }
       try? poll.wait()
-      itemsReady.acknowledge()
+      if poll.isReady(0) { itemsReady.acknowledge() } else { return nil }
     }
   }
 

@@ -15,7 +15,7 @@ struct Reporter: ~Copyable {
   private let isForPrograms: Bool
   private let isQuiet: Bool
   private let mainThread: ThreadRecord
-  private var episode: (id: Int, stacks: [Stack], cause: Cause?)?
+  private var episode: Episode?
   private var places = PlaceLog()
 
   init(_ options: Options, _ process: WatchedProcess, output: consuming ReportOutput) {
@@ -33,8 +33,12 @@ struct Reporter: ~Copyable {
   /// Takes items until the queue is closed.
   mutating func run(_ queue: ReportQueue) {
     var isLast = false
+    analyst.prepare()
     while !isLast, !queue.isOutputGone {
-      let batch = queue.next()
+      guard let batch = queue.next(orReadable: analyst.rawSocket) else {
+        analyst.proceed()
+        continue
+      }
       isLast = batch.isLast
       for (item, moment) in batch.items where !queue.isOutputGone { write(item, moment, queue) }
       if batch.droppedCaptures + batch.droppedItems > 0, let moment = batch.items.last?.moment {
@@ -81,15 +85,16 @@ struct Reporter: ~Copyable {
     case .attached(let record): return [.attach(record)]
     case .stall(let stall, let thread): return [stallBody(stall, thread, moment)] + remarks()
     case .lateStack(let id, let thread):
-      if episode?.id == id { explain(thread) }
+      if episode?.id == id { episode?.take(thread, analyst) }
       return remarks()
     case .busyThread(let busy, let thread):
       return [.cpu(BusyThreadRecord(busy, stack: analyst.stack(of: thread)))] + remarks()
     case .dumpedThread(let thread): return [.dump(ThreadDumpRecord(analyst.stack(of: thread)))]
     case .dumpDone(let record): return [.dumpSummary(record)] + remarks()
-    case .notice(let kind, let text): return remark(kind, text)
+    case .notice(let kind, let text): return remark(kind, ByteString(text).escaped)
     case .exit(let end): return [.exit(ExitRecord(end))]
-    case .summary(let totals): return [.summary(SummaryRecord(totals, places: places.summaries))]
+    case .summary(let totals):
+      return [.summary(SummaryRecord(totals, places: places.summaries, analystCPU: analyst.cpuTime))]
     case .reopenOutput:
       output.reopen()
       return []
@@ -99,36 +104,41 @@ struct Reporter: ~Copyable {
   /// A remark is a record for programs and a line on standard error for people.
   private mutating func remark(_ kind: NoticeKind, _ text: String) -> [RecordBody] {
     if isForPrograms { return [.notice(NoticeRecord(kind, text))] }
-    if !isQuiet { output.remark(ByteString(text).escaped) }
+    if !isQuiet { output.remark(text) }
     return []
   }
 
   private mutating func remarks() -> [RecordBody] {
     var bodies: [RecordBody] = []
-    for text in analyst.takeRemarks() { bodies += remark(.namesMissing, text) }
+    for text in analyst.takeRemarks() { bodies += remark(.namesMissing, text.escaped) }
     return bodies
   }
 
-  /// The stacks of an episode are kept for its last record.
-  private mutating func stallBody(_ stall: Stall, _ thread: CapturedThread?, _ moment: Moment) -> RecordBody {
-    if episode?.id != stall.id { episode = (stall.id, [], nil) }
-    if let thread { explain(thread) }
-    let stacks = episode?.stacks ?? []
-    let cause = episode?.cause
-    let repetition = places.count(stall, stack: stacks.first, cause: cause?.kind)
-    let record = StallRecord(
-      stall, at: moment, thread: mainThread, cause: cause, repetition: repetition,
-      stacks: stacks)
-    if stall.state != .ongoing { episode = nil }
-    return stall.proof == .none ? .unverified(record) : .stall(record)
+  /// How long a record waits for its stack. A program is told of a stall at once, if need be with addresses alone; a
+  /// person would rather read names a moment later. Later records wait until all is known that can be known in short.
+  private func patience(_ state: StallState) -> Duration {
+    guard state == .ongoing else { return .seconds(1) }
+    return isForPrograms ? .milliseconds(8) : .milliseconds(150)
   }
 
-  /// An empty stack does not take the place of one that has frames.
-  private mutating func explain(_ thread: CapturedThread) {
-    let stack = analyst.stack(of: thread)
-    if !stack.frames.isEmpty || episode?.stacks.isEmpty == true { episode?.stacks = [stack] }
-    guard var evidence = thread.evidence else { return }
-    evidence.functions = stack.frames.compactMap(\.symbol)
-    episode?.cause = CauseRules.cause(of: evidence)
+  /// The stack of an episode is kept for its last record.
+  private mutating func stallBody(_ stall: Stall, _ thread: CapturedThread?, _ moment: Moment) -> RecordBody {
+    if episode?.id != stall.id {
+      episode?.end(analyst)
+      episode = Episode(id: stall.id)
+    }
+    if let thread { episode?.take(thread, analyst) }
+    episode?.proceed(analyst, within: patience(stall.state))
+    let stack = episode?.stack
+    let cause = episode?.cause
+    let repetition = places.count(stall, stack: stack, cause: cause?.kind)
+    let record = StallRecord(
+      stall, at: moment, thread: mainThread, cause: cause, repetition: repetition,
+      stacks: stack.map { [$0] } ?? [])
+    if stall.state != .ongoing {
+      episode?.end(analyst)
+      episode = nil
+    }
+    return stall.proof == .none ? .unverified(record) : .stall(record)
   }
 }

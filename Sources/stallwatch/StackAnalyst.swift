@@ -1,98 +1,93 @@
-// From a copied thread to a named stack. Works on copies and opened files; asks nothing of the live process.
+// From a captured thread to a stack that can be shown, as far as the analyst has come.
 
+internal import Analysis
 internal import CommandLineOptions
 internal import Linux
 internal import Stacks
 internal import StallCore
-internal import Symbols
+
+/// A captured thread whose stack may still be in the making.
+struct PendingStack {
+  let thread: CapturedThread
+  /// What the analyst was asked; nil if there is nothing to ask.
+  fileprivate let question: UInt64?
+}
 
 final class StackAnalyst {
-  private let maxFrames: Int
-  private let detail: SymbolDetail
-  private let files: TargetFiles
-  private let unwinder = Unwinder()
-  private var symbolicator = Symbolicator()
-  /// Kept while the text of `maps` stays the same.
-  private var space: (source: SealedBytes, maps: [UInt8], space: AddressSpace)?
-
-  private static let mostMapBytes = 16 << 20
+  private let analyst: Analyst
 
   init(process: Int32, maxFrames: Int, detail: SymbolDetail) {
-    self.maxFrames = maxFrames
-    self.detail = detail
-    files = TargetFiles(processID: process)
+    analyst = Analyst(process: process, maxFrames: maxFrames, depth: detail.depth)
   }
 
-  func stack(of thread: CapturedThread) -> Stack {
+  /// Starts the analyst before it is needed.
+  func prepare() { analyst.prepare() }
+
+  /// For poll(2): when it is readable, `proceed` has something to do.
+  var rawSocket: Int32? { analyst.rawSocket }
+  func proceed() { analyst.proceed() }
+  var cpuTime: Duration { analyst.cpuTime }
+
+  func ask(_ thread: CapturedThread) -> PendingStack {
+    guard case .success(let capture) = thread.result, let maps = thread.maps else {
+      return PendingStack(thread: thread, question: nil)
+    }
+    return PendingStack(thread: thread, question: analyst.ask(capture, maps: maps))
+  }
+
+  /// Waits for the whole stack no longer than told; what is there by then is the answer. `isFinal`: no more will come.
+  func stack(of pending: PendingStack, within time: Duration) -> (stack: Stack, isFinal: Bool) {
+    let thread = pending.thread
     var stack = Stack(
       threadID: thread.threadID, threadName: thread.name, role: thread.role, way: nil, stoppedFor: .zero,
       end: .notCaptured, frames: [])
-    switch thread.result {
-    case .failure(let failure): stack.missing = "the thread \(failure.text)"
-    case .success(let capture):
-      stack.way = capture.way
-      stack.stoppedFor = capture.stoppedFor
-      stack.isApproximate = capture.registers[Registers.framePointer] == nil
-      walk(capture, thread.maps, into: &stack)
+    guard case .success(let capture) = thread.result else {
+      if case .failure(let failure) = thread.result { stack.missing = "the thread \(failure.text)" }
+      return (stack, true)
     }
-    return stack
+    stack.way = capture.way
+    stack.stoppedFor = capture.stoppedFor
+    stack.isApproximate = capture.registers[Registers.framePointer] == nil
+    guard let question = pending.question, let maps = thread.maps else {
+      stack.missing = "the list of its mappings could not be read"
+      return (stack, true)
+    }
+    let finding = analyst.finding(of: question, until: Clock.monotonicNanoseconds + time.nanoseconds)
+    stack.missing = finding.missing
+    if let analysis = finding.analysis {
+      stack.end = analysis.end
+      stack.frames = analysis.frames
+    } else {
+      stack.frames = [innermostFrame(of: capture, maps)]
+    }
+    return (stack, finding.isFinal)
   }
+
+  /// The whole stack, for whoever has time.
+  func stack(of thread: CapturedThread) -> Stack { stack(of: ask(thread), within: .seconds(30)).stack }
+
+  /// Its answer is not wanted any more.
+  func forget(_ pending: PendingStack) { if let question = pending.question { analyst.forget(question) } }
 
   /// What came up about modules since the last call, once per module.
-  func takeRemarks() -> [String] { symbolicator.takeRemarks().map(\.text) }
+  func takeRemarks() -> [ByteString] { analyst.takeRemarks() }
 
-  private func walk(_ capture: RawCapture, _ maps: SealedBytes?, into stack: inout Stack) {
-    guard let space = addressSpace(maps) else {
-      stack.missing = "the list of its mappings could not be read"
-      return
-    }
-    do throws(Errno) {
-      let walk = unwinder.walk(try capture.snapshot(), in: space, limit: maxFrames)
-      stack.end = walk.end
-      stack.frames = frames(of: walk, in: space)
-    } catch {
-      stack.missing = "the copy could not be read (\(error.text))"
-    }
-  }
-
-  private func frames(of walk: Walk, in space: AddressSpace) -> [Frame] {
-    var frames = walk.frames.map(name)
-    guard let main = MainFunction(in: walk, space) else { return frames }
-    switch main.place(startOfCalled: frames[main.called].symbolStart) {
-    case .called where frames[main.called].symbol == nil:
-      frames[main.called].symbol = "main"
-      frames[main.called].trust = .symbolGuess
-    case .called: break
-    case .tailCall:
-      var frame = name(main.frame)
-      frame.symbol = frame.symbol ?? "main"
-      frames.insert(frame, at: main.called + 1)
-    }
-    return frames
-  }
-
-  private func name(_ walked: WalkedFrame) -> Frame {
-    var frame = walked.frame
-    if detail != .none, let lookup = walked.lookupAddress, let descriptor = walked.image?.rawDescriptor {
-      symbolicator.name(&frame, lookup: lookup, descriptor: descriptor)
+  /// All that is known of a stack that nobody has walked.
+  private func innermostFrame(of capture: RawCapture, _ maps: SealedBytes) -> Frame {
+    var frame = Frame(programCounter: capture.registers.programCounter, trust: .exact)
+    if let region = analyst.region(at: frame.programCounter, in: maps), !region.path.isEmpty {
+      frame.module = ModuleReference(
+        path: ByteString(region.path), buildID: nil, isDeleted: region.isDeleted)
     }
     return frame
   }
-
-  private func addressSpace(_ maps: SealedBytes?) -> AddressSpace? {
-    guard let maps else { return nil }
-    if let space, space.source === maps { return space.space }
-    guard let bytes = try? maps.bytes(limit: Self.mostMapBytes), !bytes.isEmpty else { return nil }
-    if let space, space.maps == bytes { return space.space }
-    let made = AddressSpace(map: MemoryMap(parsing: bytes), vdso: OwnVDSO.bytes) { [files] in
-      files.image(for: $0)
-    }
-    space = (maps, bytes, made)
-    return made
-  }
 }
 
-extension Frame {
-  /// Where the named function begins in memory.
-  fileprivate var symbolStart: UInt64? { symbolOffset.map { programCounter &- $0 } }
+extension SymbolDetail {
+  fileprivate var depth: AnalysisDepth {
+    switch self {
+    case .none: .addresses
+    case .fast: .names
+    }
+  }
 }

@@ -22,10 +22,10 @@ final class ThreadCamera {
   /// Starts the helper before it is needed.
   func prepare() throws(CaptureFailure) { try helper.prepare() }
 
-  var helperCPUTime: Duration {
-    guard let id = helper.processID, let used = try? Clock.processCPUNanoseconds(id) else { return .zero }
-    return .nanoseconds(used)
-  }
+  var helperCPUTime: Duration { helper.cpuTime }
+
+  /// What the executable of the process is; nil where its file does not answer soon.
+  func executableFacts() -> ExecutableFacts? { (try? helper.executableFacts(of: process)) ?? nil }
 
   /// Reads into the front of the buffer.
   func readMemory(of thread: Int32, at address: UInt64, _ length: Int, into buffer: inout [UInt8]) -> Bool {

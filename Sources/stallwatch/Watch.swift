@@ -22,11 +22,13 @@ struct Watch {
     self.options = options
     self.process = process
     let command: [ByteString]
+    let buildID: String?
     do throws(Errno) {
       let handle = try ProcessHandle(process.id)
       let camera = ThreadCamera(process: process.id, mayStop: !options.neverStop)
       // The helper's first answer; from here on it is there for the looks.
       command = camera.commandLine()
+      buildID = camera.executableFacts()?.buildID
       var observer = try ProcObserver(process: process.id, thread: process.id)
       _ = try observer.look { address, length, buffer in
         camera.readMemory(of: process.id, at: address, length, into: &buffer)
@@ -41,7 +43,7 @@ struct Watch {
       throw Refusal.notPermitted(process.id, error)
     }
     loop.begin()
-    queue.push(.attached(AttachRecord(process, options, command: command)))
+    queue.push(.attached(AttachRecord(process, options, command: command, buildID: buildID)))
   }
 
   /// Watches; says the last word about the process with `ending`, if that is known.

@@ -159,7 +159,7 @@ final class WatchLoop {
   private func take(_ newImage: ImageMark) {
     defer {
       image = newImage
-      remarks.whyNoLoop = process.whyNoLoop
+      remarks.whyNoLoop = camera.executableFacts()?.whyNoLoop
       detector.isBlindToLoop = remarks.whyNoLoop != nil
     }
     guard image != nil else { return }

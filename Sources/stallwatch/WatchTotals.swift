@@ -32,14 +32,14 @@ struct WatchTotals: Sendable {
 }
 
 extension SummaryRecord {
-  init(_ totals: WatchTotals, places: [PlaceSummary]) {
+  init(_ totals: WatchTotals, places: [PlaceSummary], analystCPU: Duration) {
     let statistics = totals.statistics
     self.init(
       watched: totals.watched, stalls: statistics.stalls, unverified: statistics.doubtful,
       busyThreads: totals.busyThreads, nearMisses: statistics.nearMisses, parkedShare: statistics.parkedShare,
       places: places,
       ownCost: OwnCost(
-        cpuTime: totals.cpuTime, watched: totals.watched, looks: totals.looks, lateLooks: totals.lateLooks,
+        cpuTime: totals.cpuTime + analystCPU, watched: totals.watched, looks: totals.looks, lateLooks: totals.lateLooks,
         targetStopped: totals.targetStopped))
   }
 }

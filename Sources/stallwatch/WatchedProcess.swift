@@ -43,27 +43,17 @@ struct WatchedProcess {
       throw error.meansTaskGone ? Refusal.noProcess(id) : Refusal.notPermitted(id, error)
     }
   }
+}
 
-  var buildID: String? { image?.buildID }
-
-  /// Go runs goroutines, its scheduler and its poller on whatever thread is free. Section: cmd/link, `buildinfo`.
-  private var isGoProgram: Bool { image?.section(named: ".go.buildinfo") != nil }
-
-  /// Why no loop can be found in the program that it runs now; nil if one can.
+extension ExecutableFacts {
+  /// Why no loop can be found in the program; nil if one can.
   var whyNoLoop: String? {
-    if ElfClass.isThirtyTwoBit(process: id) {
+    if isThirtyTwoBit {
       return "a 32-bit program: its waits and stacks cannot be read; only its state and CPU time are watched"
     }
     guard isGoProgram else { return nil }
     return
       "a Go program: goroutines move from thread to thread, so no thread has an event loop that could stall; "
       + "only CPU time is watched"
-  }
-
-  /// The executable, opened through the process itself: the path may lead elsewhere by now.
-  private var image: ElfImage? {
-    guard let file = RegularFile(path: Array("/proc/\(id)/exe".utf8)) else { return nil }
-    let identity = file.identity
-    return try? ElfImage(pages: FilePages(file: file.takeDescriptor()), identity: identity)
   }
 }

@@ -1,5 +1,6 @@
 // The program: what was asked for, done, and the exit status.
 
+import Analysis
 import Linux
 import StallCore
 import Stacks
@@ -8,4 +9,5 @@ let words = OwnProcess.arguments.dropFirst().map { ByteString($0) }
 if words == [ByteString(CaptureHelper.hiddenArgument)] {
   CaptureServer.run(socket: WorkerProcess.socketInChild)
 }
+if words == [ByteString(AnalystServer.hiddenArgument)] { AnalystServer.run() }
 Program.exit(with: Program.run(words))

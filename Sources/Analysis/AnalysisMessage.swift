@@ -1,0 +1,110 @@
+// What the report thread and its analyst say to each other. Files travel beside the messages.
+
+internal import Linux
+internal import StallCore
+
+/// How much is to be found out about a stack, from little to much.
+package enum AnalysisDepth: Int, Sendable, Comparable, CaseIterable {
+  /// Addresses, modules and offsets.
+  case addresses
+  /// Names from symbol tables.
+  case names
+  /// Also source lines and inlined calls.
+  case lines
+
+  package static func < (one: AnalysisDepth, other: AnalysisDepth) -> Bool { one.rawValue < other.rawValue }
+}
+
+/// From the report thread to the analyst.
+enum AnalystOrder {
+  /// The list of mappings, beside it, belongs to the questions that follow.
+  case mappings
+  /// A copied thread; its stack bytes are beside it. What follows is for `ThreadSnapshot(decoding:stack:)`.
+  case question(id: UInt64, maxFrames: Int, depth: AnalysisDepth, snapshot: MessageReader)
+  /// The file that was asked for, beside it, or none.
+  case file
+
+  static func question(id: UInt64, maxFrames: Int, depth: AnalysisDepth) -> MessageWriter {
+    var writer = MessageWriter()
+    writer.append(UInt64(1))
+    writer.append(id)
+    writer.append(maxFrames)
+    writer.append(depth.rawValue)
+    return writer
+  }
+
+  static let mappingsMessage = message(0)
+  static let fileMessage = message(2)
+
+  private static func message(_ kind: UInt64) -> [UInt8] {
+    var writer = MessageWriter()
+    writer.append(kind)
+    return writer.bytes
+  }
+
+  init(decoding bytes: [UInt8]) throws(MessageReader.Malformed) {
+    var reader = MessageReader(bytes)
+    switch try reader.word() {
+    case 0: self = .mappings
+    case 1:
+      let id = try reader.word()
+      let maxFrames = try reader.integer(in: 1...1_000_000)
+      let depth = AnalysisDepth(rawValue: try reader.integer(in: 0...AnalysisDepth.allCases.count - 1))
+      self = .question(id: id, maxFrames: maxFrames, depth: depth ?? .addresses, snapshot: reader)
+    case 2: self = .file
+    default: throw MessageReader.Malformed()
+    }
+  }
+}
+
+/// From the analyst to the report thread. It may be in the hands of whoever wrote the target's files by now: what it
+/// asks for is checked, and what it says is only shown.
+enum AnalystMessage {
+  /// It has started. The number of limits that it could not put on itself.
+  case hello(missingLimits: Int)
+  /// How far the analysis has come. What is said comes beside it where it is long.
+  case answer(id: UInt64, isFinal: Bool, content: [UInt8])
+  /// The file mapped at an address, or if that cannot be opened a copy of it from memory.
+  case wantsMapping(start: UInt64)
+  case wantsDebugFile(path: [UInt8])
+  /// The list of functions that the program generated.
+  case wantsPerfMap
+
+  /// More goes into a file beside the message.
+  static let mostInlineBytes = 32_768
+  static let mostContentBytes = 32 << 20
+
+  var encoded: [UInt8] {
+    var writer = MessageWriter()
+    switch self {
+    case .hello(let missing):
+      writer.append(UInt64(0))
+      writer.append(missing)
+    case .answer(let id, let isFinal, let content):
+      writer.append(UInt64(1))
+      writer.append(id)
+      writer.append(isFinal)
+      writer.append(content)
+    case .wantsMapping(let start):
+      writer.append(UInt64(2))
+      writer.append(start)
+    case .wantsDebugFile(let path):
+      writer.append(UInt64(3))
+      writer.append(path)
+    case .wantsPerfMap: writer.append(UInt64(4))
+    }
+    return writer.bytes
+  }
+
+  init(decoding bytes: [UInt8]) throws(MessageReader.Malformed) {
+    var reader = MessageReader(bytes)
+    switch try reader.word() {
+    case 0: self = .hello(missingLimits: try reader.integer(in: 0...16))
+    case 1: self = .answer(id: try reader.word(), isFinal: try reader.flag(), content: try reader.string())
+    case 2: self = .wantsMapping(start: try reader.word())
+    case 3: self = .wantsDebugFile(path: try reader.string())
+    case 4: self = .wantsPerfMap
+    default: throw MessageReader.Malformed()
+    }
+  }
+}
