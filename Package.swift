@@ -57,6 +57,9 @@ let package = Package(
     .executableTarget(name: "TestTailCall", path: "Tests/TestTailCall", cSettings: cSettings),
     .executableTarget(name: "TestTarget", path: "Tests/TestTarget", cSettings: cSettings),
     .executableTarget(
+      name: "TestSandbox", dependencies: ["Linux", "CLinux"], path: "Tests/TestSandbox",
+      swiftSettings: settings),
+    .executableTarget(
       name: "TestCaptureHelper", dependencies: ["Stacks"], path: "Tests/TestCaptureHelper",
       swiftSettings: settings),
 
@@ -70,6 +73,12 @@ let package = Package(
     tests(of: "Reports", ["StallCore", "TestSupport"], exclude: ["Expected"]),
     tests(of: "CommandLineOptions", ["StallCore"], exclude: ["Refusals.txt"]),
     tests(of: "Stacks", ["StallCore", "Linux", "CLinux", "TestSupport"]),
+    tests(
+      of: "Analysis",
+      [
+        "StallCore", "Linux", "Stacks", "TestSupport", "TestTarget", "TestSandbox", "TestCaptureHelper",
+        "stallwatch",
+      ]),
     tests(of: "Symbols", ["StallCore", "Linux", "CLinux"]),
     tests(of: "Diagnosis", ["StallCore", "Linux", "CLinux", "TestSupport"]),
   ],

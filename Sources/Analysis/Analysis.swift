@@ -71,7 +71,9 @@ extension MessageWriter {
 
 extension MessageReader {
   fileprivate mutating func rawValue<Value: RawRepresentable<String>>() throws(Malformed) -> Value {
-    guard let value = Value(rawValue: String(decoding: try string(), as: UTF8.self)) else { throw Malformed() }
+    guard let value = Value(rawValue: String(decoding: try string(), as: UTF8.self)) else {
+      throw Malformed()
+    }
     return value
   }
 

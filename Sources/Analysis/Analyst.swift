@@ -46,7 +46,8 @@ package final class Analyst {
 
   package init(
     process: Int32, maxFrames: Int, depth: AnalysisDepth, executable: String = "/proc/self/exe",
-    arguments: [String] = [AnalystServer.hiddenArgument], fileHelper: consuming CaptureHelper = CaptureHelper()
+    arguments: [String] = [AnalystServer.hiddenArgument],
+    fileHelper: consuming CaptureHelper = CaptureHelper()
   ) {
     self.maxFrames = maxFrames
     self.depth = depth
@@ -98,7 +99,9 @@ package final class Analyst {
   package func proceed() {
     while step(until: 0) {}
     let now = Clock.monotonicNanoseconds
-    if questions.values.contains(where: { now - $0.askedAt > Self.patience.nanoseconds }) { replace("took too long") }
+    if questions.values.contains(where: { now - $0.askedAt > Self.patience.nanoseconds }) {
+      replace("took too long")
+    }
   }
 
   /// The region of a question's mappings that an address lies in, for an answer without an analyst.
@@ -165,7 +168,9 @@ extension Analyst {
     var bytes = content
     if let file { bytes = (try? SealedBytes(file).bytes(limit: AnalystMessage.mostContentBytes)) ?? [] }
     guard let analysis = try? Analysis(decoding: bytes) else { return replace("said nonsense") }
-    for remark in analysis.remarks where said.count < 4096 && said.insert(remark).inserted { remarks.append(remark) }
+    for remark in analysis.remarks where said.count < 4096 && said.insert(remark).inserted {
+      remarks.append(remark)
+    }
     questions[id]?.best = analysis
     guard isFinal else { return }
     finish(id, missing: questions[id]?.missing)

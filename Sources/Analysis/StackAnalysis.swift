@@ -31,7 +31,8 @@ final class StackAnalysis {
 
   /// Gives what is known after each step: first addresses, which survive whatever the later steps run into.
   func analyze(
-    _ snapshot: ThreadSnapshot, maxFrames: Int, depth: AnalysisDepth, _ give: (Analysis, _ isFinal: Bool) -> Void
+    _ snapshot: ThreadSnapshot, maxFrames: Int, depth: AnalysisDepth,
+    _ give: (Analysis, _ isFinal: Bool) -> Void
   ) {
     guard let space else { return give(Analysis(end: .notCaptured, frames: []), true) }
     let walk = unwinder.walk(snapshot, in: space, limit: maxFrames)

@@ -6,7 +6,9 @@ package struct MessageWriter {
   package init() {}
 
   package mutating func append(_ word: UInt64) {
-    for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+    for shift in stride(from: UInt64(0), to: 64, by: 8) {
+      bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+    }
   }
 
   package mutating func append(_ number: Int64) { append(UInt64(bitPattern: number)) }

@@ -100,7 +100,8 @@ extension TargetFileAccess {
       while done < region.end - region.start, room > 0 {
         let wanted = min(buffer.count, room, Int(region.end - region.start - done))
         let count = unsafe buffer.withUnsafeMutableBytes {
-          unsafe (try? memory.read(at: region.start + done, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted])))
+          unsafe (try? memory.read(
+            at: region.start + done, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted])))
             ?? 0
         }
         guard count > 0, copy.write(buffer[..<count], at: region.fileOffset &+ done) else { break }

@@ -93,8 +93,7 @@ package struct CaptureHelper: ~Copyable {
     var file: SharedFile?
   }
 
-  mutating func ask(_ question: CaptureRequest, _ deadline: Duration) throws(CaptureFailure) -> Answer
-  {
+  mutating func ask(_ question: CaptureRequest, _ deadline: Duration) throws(CaptureFailure) -> Answer {
     lastID &+= 1
     var request = question
     request.id = lastID

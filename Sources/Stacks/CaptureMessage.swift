@@ -39,7 +39,8 @@ struct CaptureRequest: Equatable {
 
   init?(decoding message: [UInt8]) {
     guard message.count >= CaptureRequest.headerSize, message.count <= CaptureRequest.mostBytes,
-      let kind = Kind(rawValue: word(1, of: message)) else {
+      let kind = Kind(rawValue: word(1, of: message))
+    else {
       return nil
     }
     self.init(

@@ -16,7 +16,9 @@ extension CaptureHelper {
   }
 
   /// A file with debug information, by its path as the process sees it.
-  package mutating func openDebugFile(_ path: [UInt8], of process: Int32) throws(CaptureFailure) -> SharedFile? {
+  package mutating func openDebugFile(_ path: [UInt8], of process: Int32) throws(CaptureFailure)
+    -> SharedFile?
+  {
     try ask(.debugFile, of: process, path, Self.fileDeadline).file
   }
 

@@ -19,11 +19,13 @@ extension ThreadSnapshot {
     let stackAddress = try reader.word()
     var registers = Registers()
     for number in 0..<Registers.count {
-      registers[number] = try reader.optional { (reader) throws(MessageReader.Malformed) in try reader.word() }
+      registers[number] = try reader.optional { (reader) throws(MessageReader.Malformed) in try reader.word()
+      }
     }
     let bytes = stack.flatMap { try? SealedBytes($0).bytes(limit: CopyBuffer.capacity) }
     self.init(
-      threadID: threadID, way: .ptrace, registers: registers, stackAddress: stackAddress, stackBytes: bytes ?? [],
+      threadID: threadID, way: .ptrace, registers: registers, stackAddress: stackAddress,
+      stackBytes: bytes ?? [],
       stoppedFor: .zero, takenAt: Instant(nanoseconds: 0))
   }
 }

@@ -128,7 +128,8 @@ struct Reporter: ~Copyable {
       episode = Episode(id: stall.id)
     }
     if let thread { episode?.take(thread, analyst) }
-    episode?.proceed(analyst, within: patience(stall.state))
+    let time = patience(stall.state)
+    episode?.proceed(analyst, within: time)
     let stack = episode?.stack
     let cause = episode?.cause
     let repetition = places.count(stall, stack: stack, cause: cause?.kind)

@@ -39,7 +39,8 @@ extension SummaryRecord {
       busyThreads: totals.busyThreads, nearMisses: statistics.nearMisses, parkedShare: statistics.parkedShare,
       places: places,
       ownCost: OwnCost(
-        cpuTime: totals.cpuTime + analystCPU, watched: totals.watched, looks: totals.looks, lateLooks: totals.lateLooks,
+        cpuTime: totals.cpuTime + analystCPU, watched: totals.watched, looks: totals.looks,
+        lateLooks: totals.lateLooks,
         targetStopped: totals.targetStopped))
   }
 }

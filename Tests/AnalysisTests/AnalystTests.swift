@@ -1,0 +1,148 @@
+// The analyst as a process: what it finds, what it may not, and what is left when it dies.
+
+import Glibc
+import Linux
+import Stacks
+import StallCore
+import TestSupport
+import Testing
+
+@testable import Analysis
+
+@Suite struct AnalystTests {
+  /// A thread in `read` on an empty pipe, and its mappings.
+  private struct Captured {
+    let process: Int32
+    let capture: RawCapture
+    let maps: SealedBytes
+
+    init(_ target: borrowing TargetProcess) throws {
+      let id = target.processID
+      _ = try eventually { () throws(Errno) in try threadStates(of: id).values.contains("S") }
+      var helper = Captured.helper()
+      process = id
+      capture = try helper.capture(
+        processID: id, threadID: id, rules: CaptureRules(), deadline: .seconds(5))
+      maps = try helper.readMaps(processID: id, threadID: id, deadline: .seconds(5))
+    }
+
+    static func helper() -> CaptureHelper {
+      CaptureHelper(executable: builtProduct("TestCaptureHelper"), arguments: [])
+    }
+
+    func analyst(
+      _ executable: String = builtProduct("stallwatch"),
+      _ arguments: [String] = [AnalystServer.hiddenArgument]
+    )
+      -> Analyst
+    {
+      Analyst(
+        process: process, maxFrames: 64, depth: .names, executable: executable, arguments: arguments,
+        fileHelper: Captured.helper())
+    }
+  }
+
+  private static var inTenSeconds: Int64 { Clock.monotonicNanoseconds + 10_000_000_000 }
+
+  @Test func walksAndNames() throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    let analyst = captured.analyst()
+    let finding = analyst.finding(
+      of: analyst.ask(captured.capture, maps: captured.maps), until: Self.inTenSeconds)
+    #expect(finding.isFinal && finding.missing == nil)
+    let analysis = try #require(finding.analysis)
+    #expect(analysis.end == .root)
+    #expect(analysis.frames.contains { $0.symbol == "main" })
+    #expect(analysis.frames.last?.symbol == "_start")
+  }
+
+  @Test func hasNoRightsLeft() throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    let analyst = captured.analyst()
+    _ = analyst.finding(of: analyst.ask(captured.capture, maps: captured.maps), until: Self.inTenSeconds)
+    let id = try #require(analyst.processID)
+    let lines = String(decoding: try readPseudoFile("/proc/\(id)/status"), as: UTF8.self).split(
+      separator: "\n")
+    for expected in [
+      "CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2",
+    ] {
+      #expect(lines.contains { $0 == expected }, "\(expected)")
+    }
+    #expect(try readPseudoFile("/proc/\(id)/limits").count > 0)
+  }
+
+  /// Killed before it can answer: the next one is asked the same.
+  @Test func answerComesFromTheNextOneAfterAKill() throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    let analyst = captured.analyst()
+    analyst.prepare()
+    for _ in 0..<10 {
+      let id = try #require(analyst.processID)
+      // It cannot answer while it is stopped, so that the kill finds the question open.
+      #expect(kill(id, SIGSTOP) == 0)
+      let question = analyst.ask(captured.capture, maps: captured.maps)
+      #expect(kill(id, SIGKILL) == 0)
+      let finding = analyst.finding(of: question, until: Self.inTenSeconds)
+      #expect(finding.isFinal && finding.missing == nil)
+      #expect(finding.analysis?.frames.contains { $0.symbol == "main" } == true)
+      #expect(analyst.processID != nil && analyst.processID != id)
+    }
+  }
+
+  /// One that dies over every question: the last word says so, and comes soon.
+  @Test func endlessDeathIsGivenUp() throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    let analyst = captured.analyst("/bin/false", [])
+    let finding = analyst.finding(
+      of: analyst.ask(captured.capture, maps: captured.maps), until: Self.inTenSeconds)
+    #expect(finding.isFinal && finding.analysis == nil)
+    #expect(finding.missing?.contains("ended") == true)
+    let programCounter = captured.capture.registers.programCounter
+    #expect(analyst.region(at: programCounter, in: captured.maps)?.isExecutable == true)
+  }
+
+  @Test func oneThatCannotBeStartedIsGivenUp() throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    let analyst = captured.analyst("/nowhere/at-all", [])
+    let finding = analyst.finding(
+      of: analyst.ask(captured.capture, maps: captured.maps), until: Self.inTenSeconds)
+    #expect(finding.isFinal && finding.missing?.contains("cannot be started") == true)
+  }
+
+  /// Nobody waits longer than told for one that is stuck, and its answer is taken when it comes.
+  @Test func lateAnswerIsTakenLater() throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    let analyst = captured.analyst()
+    analyst.prepare()
+    let id = try #require(analyst.processID)
+    #expect(kill(id, SIGSTOP) == 0)
+    let question = analyst.ask(captured.capture, maps: captured.maps)
+    let early = analyst.finding(of: question, until: Clock.monotonicNanoseconds)
+    #expect(!early.isFinal && early.analysis == nil)
+    #expect(kill(id, SIGCONT) == 0)
+    let late = analyst.finding(of: question, until: Self.inTenSeconds)
+    #expect(late.isFinal && late.analysis?.end == .root)
+    #expect(analyst.processID == id)
+  }
+
+  @Test func onlyDebugInformationIsOpenedByPath() throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    var broker = FileBroker(process: captured.process, helper: Captured.helper())
+    let thread = captured.process
+    for path in [
+      "/etc/hostname", "/dev/null", "/proc/self/mem", "bin/sh", "/bin/../etc/passwd", "/bin/sh\0x", "",
+    ] {
+      let file = broker.debugFile(Array(path.utf8), thread: thread)
+      #expect(file == nil, "\(path)")
+    }
+    let sound = broker.debugFile(Array("/proc/../bin/sh".utf8), thread: thread)
+    #expect(sound != nil)
+  }
+}
