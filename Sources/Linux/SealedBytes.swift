@@ -31,6 +31,11 @@ package final class SealedBytes: Sendable {
     try file.descriptor.readAll(limit: limit)
   }
 
+  package var count: Int {
+    var status = stat()
+    return unsafe fstat(rawDescriptor, &status) == 0 ? Int(status.st_size) : 0
+  }
+
   /// To hand it to another process.
   package var rawDescriptor: Int32 { file.rawDescriptor }
 }

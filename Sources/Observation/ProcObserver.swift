@@ -23,6 +23,7 @@ package struct ProcObserver: ~Copyable {
   /// The program that the process ran at the last look.
   package private(set) var image: ImageMark?
   private var accountedAt: UInt64 = 0
+  private var ticks: (user: UInt64, kernel: UInt64) = (0, 0)
   private var processor: Int32 = 0
 
   package init(process: Int32, thread: Int32) throws(Errno) {
@@ -77,6 +78,7 @@ package struct ProcObserver: ~Copyable {
       cpuTime: .nanoseconds(Int64(clamping: counts.runNanoseconds)),
       runQueueDelay: .nanoseconds(Int64(clamping: counts.runQueueDelayNanoseconds)),
       timesScheduled: counts.timesScheduled, voluntarySwitches: voluntarySwitches)
+    (observation.userTicks, observation.kernelTicks) = ticks
     if case .blocked(let call) = activity {
       observation.descriptors = descriptors.descriptors(of: call, block: counts.timesScheduled, at: now) {
         DescriptorReader.descriptors(of: call, memory: &memory, read: readMemory)
@@ -111,6 +113,7 @@ package struct ProcObserver: ~Copyable {
     let recordCount = try stat.read(into: &buffer)
     guard let record = ThreadStat(buffer.span.extracting(first: recordCount)) else { throw .inputOutput }
     (processor, image) = (record.processor, record.image)
+    ticks = (record.userTicks, record.systemTicks)
     let state = ThreadState(rawValue: record.state) ?? .sleeping
     if let switches = try readDetail() { return (state, switches) }
     let count = try status.read(into: &buffer)

@@ -109,6 +109,7 @@ extension StallRecord: Encodable {
 
 private struct BreakdownRecord: Encodable {
   let onCPU: Milliseconds
+  let onCPUInKernel: Milliseconds?
   let runnable: Milliseconds
   let blocked: Milliseconds
   let stopped: Milliseconds
@@ -116,6 +117,7 @@ private struct BreakdownRecord: Encodable {
 
   init(_ breakdown: TimeBreakdown) {
     onCPU = Milliseconds(breakdown.onCPU)
+    onCPUInKernel = breakdown.onCPUInKernel.map { Milliseconds($0) }
     runnable = Milliseconds(breakdown.runnable)
     blocked = Milliseconds(breakdown.blocked)
     stopped = Milliseconds(breakdown.stopped)
@@ -124,6 +126,7 @@ private struct BreakdownRecord: Encodable {
 
   private enum CodingKeys: String, CodingKey {
     case onCPU = "on_cpu"
+    case onCPUInKernel = "on_cpu_kernel_estimate"
     case runnable, blocked, stopped, blind
   }
 }

@@ -17,6 +17,8 @@ package struct DurationEstimate: Sendable, Equatable {
 /// Where the time of a spell went. The parts but `stopped` add up to the spell's likely duration.
 package struct TimeBreakdown: Sendable, Equatable {
   package var onCPU: Duration = .zero
+  /// The part of `onCPU` that the kernel worked for it, by ticks; nil if there were too few of them to tell.
+  package var onCPUInKernel: Duration?
   package var runnable: Duration = .zero
   package var blocked: Duration = .zero
   /// Stopped by a signal, traced or frozen: the clock of the stall stands still meanwhile.
@@ -25,6 +27,12 @@ package struct TimeBreakdown: Sendable, Equatable {
   package var blind: Duration = .zero
 
   package init() {}
+
+  /// How much of the CPU time was spent in user mode, by ticks.
+  package var userShare: Double? {
+    guard let onCPUInKernel, onCPU > .zero else { return nil }
+    return 1 - onCPUInKernel / onCPU
+  }
 }
 
 /// In one word, what the thread mostly did. The raw value is the word used in records.

@@ -75,6 +75,9 @@ package struct ThreadObservation: Sendable {
   package var timesScheduled: UInt64
   /// How often it gave up the CPU of its own accord; the present block is counted.
   package var voluntarySwitches: UInt64
+  /// Clock ticks that found it in user mode and in the kernel: a rough split of `cpuTime`.
+  package var userTicks: UInt64 = 0
+  package var kernelTicks: UInt64 = 0
   /// When the present block began, where that is known: never earlier than the truth, and at most
   /// `blockedSinceTolerance` later.
   package var blockedSince: Instant?

@@ -200,11 +200,21 @@ package struct WorkingSpell: Sendable {
   private func breakdown(until look: ThreadObservation, likely: Duration) -> TimeBreakdown {
     var parts = TimeBreakdown()
     parts.onCPU = min(max(.zero, look.cpuTime - base.cpuTime), likely)
+    parts.onCPUInKernel = kernelShare(until: look).map { parts.onCPU * $0 }
     parts.runnable = min(max(.zero, look.runQueueDelay - base.runQueueDelay), likely - parts.onCPU)
     parts.blind = min(blind, likely - parts.onCPU - parts.runnable)
     parts.blocked = likely - parts.onCPU - parts.runnable - parts.blind
     parts.stopped = paused
     return parts
+  }
+
+  /// By the ticks of the spell; a few of them say nothing.
+  private func kernelShare(until look: ThreadObservation) -> Double? {
+    let user = look.userTicks &- base.userTicks
+    let kernel = look.kernelTicks &- base.kernelTicks
+    let (all, overflow) = user.addingReportingOverflow(kernel)
+    guard !overflow, all >= 5, user <= all else { return nil }
+    return Double(kernel) / Double(all)
   }
 }
 

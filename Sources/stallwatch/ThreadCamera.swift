@@ -12,7 +12,7 @@ final class ThreadCamera {
   private(set) var targetStopped: Duration = .zero
   /// Why the last thread that was refused could not be copied.
   private(set) var refusal: Errno?
-  private var mapsOfDump: SealedBytes?
+  private var mappings = MappingsLog()
 
   init(process: Int32, mayStop: Bool) {
     self.process = process
@@ -41,7 +41,7 @@ final class ThreadCamera {
   func capture(
     _ thread: Int32, role: ThreadRole, isParked: Bool = false, isDump: Bool = false,
     look: ThreadObservation? = nil,
-    stallClass: StallClass? = nil
+    stall: Stall? = nil
   ) -> CapturedThread {
     let rules = CaptureRules(isParked: isParked, mayStop: mayStop, isDump: isDump)
     var result = isDump ? captureWithPatience(thread, rules) : captureNow(thread, rules)
@@ -51,8 +51,8 @@ final class ThreadCamera {
     }
     return CapturedThread(
       threadID: thread, name: name(of: thread), role: role, result: result,
-      maps: maps(for: thread, result, isDump: isDump),
-      evidence: look.map { gatherEvidence(thread, $0, stallClass) })
+      maps: maps(for: thread, result),
+      evidence: look.map { gatherEvidence(thread, $0, stall) })
   }
 
   private func captureNow(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {
@@ -72,19 +72,14 @@ final class ThreadCamera {
 
   private static let dumpAttempts = 3
 
-  /// Only for a copy that needs them, and once for all the threads of a dump.
-  private func maps(
-    for thread: Int32, _ result: Result<RawCapture, CaptureFailure>, isDump: Bool
-  ) -> SealedBytes? {
+  /// Only for a copy that needs them.
+  private func maps(for thread: Int32, _ result: Result<RawCapture, CaptureFailure>) -> SealedBytes? {
     guard case .success = result else { return nil }
-    if isDump, let mapsOfDump { return mapsOfDump }
-    let maps = try? helper.readMaps(processID: process, threadID: thread)
-    if isDump { mapsOfDump = maps }
-    return maps
+    return mappings.maps(of: process) { try? helper.readMaps(processID: process, threadID: thread) }
   }
 
-  /// The next thread of a dump is the first one of a new dump.
-  func beginDump() { mapsOfDump = nil }
+  func beginDump() { mappings.beginDump() }
+  func endDump() { mappings.endDump() }
 
   private func capture(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {
     do throws(CaptureFailure) {
@@ -95,13 +90,14 @@ final class ThreadCamera {
     }
   }
 
-  private func gatherEvidence(_ thread: Int32, _ look: ThreadObservation, _ stallClass: StallClass?)
+  private func gatherEvidence(_ thread: Int32, _ look: ThreadObservation, _ stall: Stall?)
     -> Evidence
   {
     let reader = EvidenceReader(processID: process, threadID: thread) { [self] address, length in
       helper.isReady() ? try? helper.readMemory(ofThread: thread, at: address, count: length) : nil
     }
-    return reader.gather(look, stallClass: stallClass, functions: [])
+    return reader.gather(
+      look, stallClass: stall?.stallClass, userShare: stall?.breakdown.userShare, functions: [])
   }
 
   /// The argument vector; empty if it cannot be read.

@@ -21,6 +21,7 @@ struct ThreadDump {
   /// they can be copied is given up on after a few lists. Threads that end meanwhile are left out.
   mutating func take(_ camera: ThreadCamera, isMainParked: Bool, each: (CapturedThread) -> Void) {
     camera.beginDump()
+    defer { camera.endDump() }
     var seen: Set<Int32> = []
     for _ in 0..<Self.mostLists {
       let new = ((try? ThreadList.threads(of: process)) ?? []).filter { !seen.contains($0) }

@@ -182,7 +182,7 @@ final class WatchLoop {
 
   private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
     let thread = camera.capture(
-      process.id, role: .main, look: look.map(detector.loop.naming), stallClass: stall.stallClass)
+      process.id, role: .main, look: look.map(detector.loop.naming), stall: stall)
     if let after = try? observe() { detector.absorbCapture(after) }
     return thread
   }

@@ -174,4 +174,20 @@ private typealias Call = SystemCallNumber
     #expect(watched.ended.count == 1)
     #expect(abs(ended.duration.likely.milliseconds - 801) < 2)
   }
+
+  @Test(arguments: [(UInt64(10), UInt64(30), Double?(0.75)), (1, 2, nil), (0, 40, 1), (50, 0, 0)])
+  func kernelPartComesFromTicks(user: UInt64, kernel: UInt64, share: Double?) {
+    func look(_ milliseconds: Int64, _ user: UInt64, _ kernel: UInt64) -> ThreadObservation {
+      var look = ThreadObservation(
+        at: Instant(nanoseconds: milliseconds * 1_000_000), state: .running, activity: .running,
+        cpuTime: .milliseconds(milliseconds), runQueueDelay: .zero, timesScheduled: 1, voluntarySwitches: 1)
+      (look.userTicks, look.kernelTicks) = (user, kernel)
+      return look
+    }
+    var spell = WorkingSpell(first: look(1000, 7, 3), after: nil)
+    spell.extend(look(1400, 7 + user, 3 + kernel), isElsewhere: true, blindAfter: .seconds(1))
+    let breakdown = spell.extent(for: .milliseconds(100)).breakdown
+    #expect(breakdown.onCPUInKernel == share.map { breakdown.onCPU * $0 })
+    #expect(breakdown.userShare == share.map { 1 - $0 })
+  }
 }
