@@ -22,6 +22,12 @@ package enum Clock {
     return nanoseconds(time)
   }
 
+  /// Waits; shorter if a signal comes.
+  package static func pause(nanoseconds: Int) {
+    var time = timespec(tv_sec: 0, tv_nsec: nanoseconds)
+    unsafe nanosleep(&time, nil)
+  }
+
   private static func read(_ clock: clockid_t) -> Int64 {
     var time = timespec()
     unsafe clock_gettime(clock, &time)

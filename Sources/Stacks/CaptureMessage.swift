@@ -60,14 +60,15 @@ struct CaptureRequest: Equatable {
 struct CaptureReply {
   /// The helper says with it that it has started.
   static let helloID: UInt64 = 0
-  static let headerSize = (10 + Registers.count) * 8
+  private static let wordsBeforeRegisters = 14
+  static let headerSize = (wordsBeforeRegisters + Registers.count) * 8
   static let mostBytes = headerSize + CaptureRequest.mostMemoryBytes
 
   var id: UInt64
   var failure: CaptureFailure?
   var way = CaptureWay.ptrace
   var registers = Registers()
-  var stackAddress: UInt64 = 0
+  var stack = StackLayout()
   var stoppedNanoseconds: Int64 = 0
   var takenAtNanoseconds: Int64 = 0
   /// The helper ends after this answer.
@@ -83,12 +84,14 @@ struct CaptureReply {
     let (code, detail) = failure.map { $0.wireCode } ?? (0, 0)
     var words = [
       id, code, UInt64(bitPattern: detail), UInt64(CaptureWay.allCases.firstIndex(of: way) ?? 0),
-      stackAddress, UInt64(bitPattern: stoppedNanoseconds), UInt64(bitPattern: takenAtNanoseconds),
+      stack.topAddress, UInt64(bitPattern: stoppedNanoseconds), UInt64(bitPattern: takenAtNanoseconds),
       UInt64(bytes.count),
     ]
     var known: UInt64 = 0
     for number in 0..<Registers.count where registers[number] != nil { known |= 1 << UInt64(number) }
-    words += [known, isLast ? 1 : 0]
+    words += [known, (isLast ? 1 : 0) | (stack.isRestLater ? 2 : 0)]
+    words += [UInt64(stack.topCount), stack.interruptedAddress]
+    words += [UInt64(stack.interruptedCount), UInt64(stack.restCount)]
     for number in 0..<Registers.count { words.append(registers[number] ?? 0) }
     return Stacks.bytes(of: words) + bytes
   }
@@ -106,15 +109,31 @@ struct CaptureReply {
         wireCode: word(1, of: message), detail: Int64(bitPattern: word(2, of: message)))
     }
     way = ways[wayIndex]
-    stackAddress = word(4, of: message)
+    guard let stack = StackLayout(decoding: message) else { return nil }
+    self.stack = stack
     stoppedNanoseconds = Int64(bitPattern: word(5, of: message))
     takenAtNanoseconds = Int64(bitPattern: word(6, of: message))
     let known = word(8, of: message)
-    isLast = word(9, of: message) != 0
+    isLast = word(9, of: message) & 1 != 0
     for number in 0..<Registers.count where known & (1 << UInt64(number)) != 0 {
-      registers[number] = word(10 + number, of: message)
+      registers[number] = word(CaptureReply.wordsBeforeRegisters + number, of: message)
     }
     bytes = Array(message[CaptureReply.headerSize...])
+  }
+}
+
+extension StackLayout {
+  /// Nil for more bytes than a copy can have.
+  fileprivate init?(decoding message: [UInt8]) {
+    let most = UInt64(CopyBuffer.capacity)
+    let counts = [10, 12, 13].map { word($0, of: message) }
+    guard counts.allSatisfy({ $0 <= most }) else { return nil }
+    topAddress = word(4, of: message)
+    topCount = Int(counts[0])
+    interruptedAddress = word(11, of: message)
+    interruptedCount = Int(counts[1])
+    restCount = Int(counts[2])
+    isRestLater = word(9, of: message) & 2 != 0
   }
 }
 

@@ -68,11 +68,11 @@ package struct CaptureServer: ~Copyable {
     let captured = try tryWays(request)
     reply.way = captured.way
     reply.registers = captured.registers
-    reply.stackAddress = captured.stack.address
+    reply.stack = captured.stack.layout
     reply.stoppedNanoseconds = captured.stoppedNanoseconds
     reply.takenAtNanoseconds = captured.takenAtNanoseconds
-    if captured.stack.count == 0 { return nil }
-    return try sealed(unsafe buffer.prefix(captured.stack.count).bytes)
+    if reply.stack.count == 0 { return nil }
+    return try sealed(unsafe buffer.prefix(reply.stack.count).bytes)
   }
 
   /// A thread that wakes every millisecond may move during each copy, and needs to be caught in between.

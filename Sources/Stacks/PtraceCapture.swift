@@ -12,14 +12,56 @@ enum PtraceCapture {
       let takenAt = thread.interruptedAt
       let kernelRegisters = try thread.registers()
       let memory = ProcessMemory(ofThread: threadID, isStoppedByUs: true)
-      let stack = StackCopy(from: kernelRegisters[.rsp], memory: memory, buffer: buffer, limit: limit)
+      var stack = StackCopy(from: kernelRegisters[.rsp], memory: memory, buffer: buffer, limit: limit)
       let stopped = thread.release(kernelRegisters)
+      let registers = Registers(kernelRegisters)
+      if stack.isCut(at: limit) {
+        addRest(to: &stack, ofThread: threadID, kernelRegisters.wereBlocked ? registers : nil, buffer)
+      }
       return CapturedThread(
-        way: .ptrace, registers: Registers(kernelRegisters), stack: stack, stoppedNanoseconds: stopped,
+        way: .ptrace, registers: registers, stack: stack, stoppedNanoseconds: stopped,
         takenAtNanoseconds: takenAt)
     } catch {
       throw error == .notSupported ? .thirtyTwoBit : CaptureFailure(error)
     }
+  }
+
+  /// A deep stack is not copied whole while the thread stands still: 1 MB takes as long as all the rest of the stop.
+  ///
+  /// It is of the same moment if the thread was blocked, is blocked at the same place again, does not move while the
+  /// rest is copied, and the top, copied once more, has not changed either: then all is of the second moment.
+  private static func addRest(
+    to stack: inout StackCopy, ofThread threadID: Int32, _ blockedAt: Registers?,
+    _ buffer: borrowing CopyBuffer
+  ) {
+    let memory = ProcessMemory(ofThread: threadID)
+    let look = ThreadLook(processID: threadID, threadID: threadID)
+    let moment = blockedAt.flatMap { blockedAgain(look, at: $0) }
+    stack.addRest(ofThread: threadID, memory: memory, buffer: buffer, isLater: true)
+    guard let moment, stack.isTopUnchanged(memory: memory, buffer: buffer),
+      (try? BlockedMoment(look)) == moment
+    else { return }
+    stack.restIsOfTheSameMoment()
+  }
+
+  /// The thread needs a moment on a CPU to begin the interrupted call anew; on a busy machine it may get none in time.
+  private static func blockedAgain(_ look: ThreadLook, at registers: Registers) -> BlockedMoment? {
+    for _ in 0..<20 {
+      if let moment = try? BlockedMoment(look), let place = moment.registers {
+        let isSame =
+          place.stackPointer == registers.stackPointer && place.programCounter == registers.programCounter
+        return isSame ? moment : nil
+      }
+      Clock.pause(nanoseconds: 50_000)
+    }
+    return nil
+  }
+}
+
+extension KernelRegisters {
+  /// The stop interrupted a wait: −ERESTARTSYS to −ERESTART_RESTARTBLOCK (include/linux/errno.h) in a system call.
+  fileprivate var wereBlocked: Bool {
+    Int64(bitPattern: self[.originalRax]) >= 0 && (-516 ... -512).contains(Int64(bitPattern: self[.rax]))
   }
 }
 

@@ -9,7 +9,7 @@ package final class RawCapture: Sendable {
   package let registers: Registers
   package let stoppedFor: Duration
   package let takenAt: Instant
-  let stackAddress: UInt64
+  let layout: StackLayout
   private let stack: SealedBytes?
 
   init(threadID: Int32, reply: CaptureReply, stack: SealedBytes?) {
@@ -18,7 +18,7 @@ package final class RawCapture: Sendable {
     registers = reply.registers
     stoppedFor = .nanoseconds(reply.stoppedNanoseconds)
     takenAt = Instant(nanoseconds: reply.takenAtNanoseconds)
-    stackAddress = reply.stackAddress
+    layout = reply.stack
     self.stack = stack
   }
 
@@ -27,9 +27,9 @@ package final class RawCapture: Sendable {
 
   /// Reads the stack bytes; they may be none.
   package func snapshot() throws(Errno) -> ThreadSnapshot {
-    ThreadSnapshot(
-      threadID: threadID, way: way, registers: registers, stackAddress: stackAddress,
-      stackBytes: try stack?.bytes(limit: CopyBuffer.capacity) ?? [], stoppedFor: stoppedFor, takenAt: takenAt
-    )
+    let bytes = try stack?.bytes(limit: CopyBuffer.capacity) ?? []
+    return ThreadSnapshot(
+      threadID: threadID, way: way, registers: registers, pieces: layout.pieces(of: bytes),
+      stoppedFor: stoppedFor, takenAt: takenAt)
   }
 }

@@ -7,7 +7,12 @@ extension RawCapture {
   /// What `ThreadSnapshot(decoding:stack:)` reads.
   package func encode(into writer: inout MessageWriter) {
     writer.append(UInt64(UInt32(bitPattern: threadID)))
-    writer.append(stackAddress)
+    writer.append(layout.topAddress)
+    writer.append(layout.topCount)
+    writer.append(layout.interruptedAddress)
+    writer.append(layout.interruptedCount)
+    writer.append(layout.restCount)
+    writer.append(layout.isRestLater)
     for number in 0..<Registers.count { writer.append(optional: registers[number]) { $0.append($1) } }
   }
 }
@@ -16,7 +21,12 @@ extension ThreadSnapshot {
   /// `stack`: the file that came beside the message, if any.
   package init(decoding reader: inout MessageReader, stack: SharedFile?) throws(MessageReader.Malformed) {
     let threadID = Int32(truncatingIfNeeded: try reader.word())
-    let stackAddress = try reader.word()
+    let most = 0...CopyBuffer.capacity
+    var layout = StackLayout(topAddress: try reader.word(), topCount: try reader.integer(in: most))
+    layout.interruptedAddress = try reader.word()
+    layout.interruptedCount = try reader.integer(in: most)
+    layout.restCount = try reader.integer(in: most)
+    layout.isRestLater = try reader.flag()
     var registers = Registers()
     for number in 0..<Registers.count {
       registers[number] = try reader.optional { (reader) throws(MessageReader.Malformed) in try reader.word()
@@ -24,8 +34,7 @@ extension ThreadSnapshot {
     }
     let bytes = stack.flatMap { try? SealedBytes($0).bytes(limit: CopyBuffer.capacity) }
     self.init(
-      threadID: threadID, way: .ptrace, registers: registers, stackAddress: stackAddress,
-      stackBytes: bytes ?? [],
+      threadID: threadID, way: .ptrace, registers: registers, pieces: layout.pieces(of: bytes ?? []),
       stoppedFor: .zero, takenAt: Instant(nanoseconds: 0))
   }
 }

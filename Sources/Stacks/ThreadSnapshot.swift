@@ -37,6 +37,8 @@ package struct ThreadSnapshot: Sendable {
   /// Address of the first byte of `stackBytes`: the stack pointer, or the red zone (128 bytes) below it.
   package var stackAddress: UInt64
   package var stackBytes: [UInt8]
+  /// The other stack that a signal interrupted, and the rest of a deep stack.
+  package var morePieces: [StackPiece] = []
   /// How long the thread was held still; zero for ways that do not stop it.
   package var stoppedFor: Duration
   package var takenAt: Instant
@@ -52,5 +54,16 @@ package struct ThreadSnapshot: Sendable {
     self.stackBytes = stackBytes
     self.stoppedFor = stoppedFor
     self.takenAt = takenAt
+  }
+
+  /// The first piece is the one at the stack pointer.
+  init(
+    threadID: Int32, way: CaptureWay, registers: Registers, pieces: [StackPiece], stoppedFor: Duration,
+    takenAt: Instant
+  ) {
+    self.init(
+      threadID: threadID, way: way, registers: registers, stackAddress: pieces[0].address,
+      stackBytes: pieces[0].bytes, stoppedFor: stoppedFor, takenAt: takenAt)
+    morePieces = Array(pieces.dropFirst())
   }
 }

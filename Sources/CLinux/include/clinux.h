@@ -21,6 +21,8 @@ int clinux_pidfd_open(pid_t pid);
 int clinux_eventfd(void);
 int clinux_timerfd_create(void);
 int clinux_timerfd_set(int descriptor, int64_t absolute_monotonic_nanoseconds);
+// The end of the mapping that holds an address, by an open `maps`; fails with ENOENT if there is none.
+int clinux_mapping_end(int descriptor, uint64_t address, uint64_t *end);
 int clinux_memfd_create(const char *name);
 int clinux_memfd_seal(int descriptor);
 
