@@ -30,6 +30,9 @@ package final class Analyst {
   private static let patience = Duration.seconds(30)
   /// What it may keep in memory between questions; beyond this the next one is asked of a new process.
   private static let mostResidentBytes: UInt64 = 160 << 20
+  /// What it may take while it works.
+  private static let mostWorkingBytes: UInt64 = 640 << 20
+  private static let betweenChecks = Duration.milliseconds(100)
   private static let mostMessageBytes = AnalystMessage.mostInlineBytes + 4096
 
   private let maxFrames: Int
@@ -84,7 +87,10 @@ package final class Analyst {
   /// Waits for the whole answer until the moment, and answers what is known then. A final answer is given once.
   package func finding(of id: UInt64, until end: Int64) -> Finding {
     while let question = questions[id] {
-      guard step(until: end) else { return Finding(analysis: question.best, isFinal: false) }
+      let now = Clock.monotonicNanoseconds
+      if step(until: min(end, now + Self.betweenChecks.nanoseconds)) { continue }
+      if now >= end { return Finding(analysis: question.best, isFinal: false) }
+      check()
     }
     return done.removeValue(forKey: id) ?? Finding(analysis: nil, isFinal: true)
   }
@@ -98,9 +104,15 @@ package final class Analyst {
   /// Does what has come up meanwhile, without waiting.
   package func proceed() {
     while step(until: 0) {}
+    check()
+  }
+
+  private func check() {
     let now = Clock.monotonicNanoseconds
     if questions.values.contains(where: { now - $0.askedAt > Self.patience.nanoseconds }) {
       replace("took too long")
+    } else if isLarger(than: Self.mostWorkingBytes) {
+      replace("took too much memory")
     }
   }
 
@@ -174,7 +186,7 @@ extension Analyst {
     questions[id]?.best = analysis
     guard isFinal else { return }
     finish(id, missing: questions[id]?.missing)
-    if questions.isEmpty, isTooLarge { worker.discard() }
+    if questions.isEmpty, isLarger(than: Self.mostResidentBytes) { worker.discard() }
   }
 
   private func finish(_ id: UInt64, missing: String?) {
@@ -199,9 +211,9 @@ extension Analyst {
     }
   }
 
-  private var isTooLarge: Bool {
+  private func isLarger(than most: UInt64) -> Bool {
     guard let processID, let resident = try? residentBytes(of: processID) else { return false }
-    return resident > Self.mostResidentBytes
+    return resident > most
   }
 }
 

@@ -6,6 +6,8 @@ internal import Glibc
 package enum Sandbox {
   /// More than the address space of a process that has a gigabyte of debug information and its companion mapped.
   private static let mostAddressSpaceBytes: rlim_t = 8 << 30
+  /// What it may allocate, and map privately for writing.
+  private static let mostDataBytes: rlim_t = 1 << 30
 
   /// For good: no environment, no core, no capabilities, no way to new rights, and no system call but those that
   /// computing over given bytes and open files needs. open(2) asks `openForUs` instead: a descriptor, or a negative errno.
@@ -16,6 +18,7 @@ package enum Sandbox {
     clearenv()
     limit(Int32(RLIMIT_CORE.rawValue), to: 0)
     limit(Int32(RLIMIT_AS.rawValue), to: mostAddressSpaceBytes)
+    limit(Int32(RLIMIT_DATA.rawValue), to: mostDataBytes)
     var failures: [Errno] = []
     do throws(Errno) { _ = try systemCall { clinux_drop_capabilities() } } catch { failures.append(error) }
     do throws(Errno) { _ = try systemCall { unsafe clinux_enter_sandbox(openForUs) } } catch {
