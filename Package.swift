@@ -71,7 +71,7 @@ let package = Package(
       dependencies: ["stallwatch", "TestTarget", "TestTailCall", "Linux", "TestSupport"],
       swiftSettings: settings),
     tests(of: "Reports", ["StallCore", "TestSupport"], exclude: ["Expected"]),
-    tests(of: "CommandLineOptions", ["StallCore"], exclude: ["Refusals.txt"]),
+    tests(of: "CommandLineOptions", ["StallCore", "Linux", "TestSupport"], exclude: ["Refusals.txt"]),
     tests(of: "Stacks", ["StallCore", "Linux", "CLinux", "TestSupport"]),
     tests(
       of: "Analysis",

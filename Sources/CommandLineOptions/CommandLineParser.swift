@@ -121,6 +121,7 @@ private struct CommandLineReader {
     var options = Options()
     options.command = command
     for item in given { try item.apply(to: &options) }
+    if let file = options.generated { return .generate(file) }
     try setTarget(&options)
     if let interval = options.interval, interval * 3 > options.threshold {
       throw .intervalTooLong(most: .milliseconds(options.threshold.nanoseconds / 3_000_000))

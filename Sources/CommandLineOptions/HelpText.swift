@@ -16,21 +16,6 @@ extension Command {
     case .dump: "every thread's stack, now"
     }
   }
-
-  /// What the exit status means.
-  fileprivate var exitStatuses: String {
-    switch self {
-    case .watch:
-      "0 the process ended or the watch was asked to end, 1 internal failure, 2 wrong usage,\n"
-        + "3 no such process, 4 not permitted, 10 stalls were seen (--fail-on-stall)"
-    case .run:
-      "the command's own; 125 stallwatch failed or was used wrongly, 126 cannot be executed,\n"
-        + "127 not found, 10 stalls were seen and the command's own was 0 (--fail-on-stall)"
-    case .dump:
-      "0 done, 1 internal failure, 2 wrong usage, 3 no such process, 4 not permitted,\n"
-        + "5 a live thread had no stack at all"
-    }
-  }
 }
 
 /// The help of one command, or of the whole program, with a trailing newline.
@@ -46,21 +31,26 @@ package func helpText(for command: Command?) -> String {
     lines.append("\(shown.synopsis)   \(shown.summary)")
   }
   lines += ["", command == nil ? "Options of watch:" : "Options:"]
-  let rows = optionTable.filter { $0.commands.contains(shown) }
+  let rows = options(of: shown)
   let width = rows.map(\.usage.count).max() ?? 0
   lines += rows.map { padded("  " + $0.usage, to: width + 4) + $0.explanation }
   lines += ["", "A duration needs a unit: 500ms, 1.5s, 2m, 1m30s. Of a repeated option the last one counts."]
-  lines += ["Exit status: " + shown.exitStatuses]
+  lines += ["", "Exit status:"]
+  lines += exitCodes(of: shown).map { padded("  \($0.rawValue)", to: 6) + $0.meaning }
+  if shown == .run { lines.append("  \(ExitCode.runEndsAsItsProgram)") }
   if command == nil { lines += ["", "stallwatch run --help and stallwatch dump --help tell of the others."] }
   return lines.joined(separator: "\n") + "\n"
+}
+
+private func exitCodes(of command: Command) -> [ExitCode] {
+  ExitCode.allCases.filter { $0.commands.contains(command) }
 }
 
 extension OptionDefinition {
   /// `-t, --threshold DUR`
   fileprivate var usage: String {
     let names = (short.map { "-\($0), " } ?? "    ") + "--\(long)"
-    guard case .value(let name, _, _) = effect else { return names }
-    return "\(names) \(name)"
+    return names + (valueName.map { " \($0)" } ?? "")
   }
 
   fileprivate var explanation: String {

@@ -18,7 +18,7 @@ package let optionTable: [OptionDefinition] = [
     "a thread is busy above this share of one core; 0: off"),
   OptionDefinition(
     "cpu-window", for: watching, .read("DUR", default: "3s", into: \.cpuWindow, by: readSeconds),
-    "… over this time"),
+    "the time over which a thread has to be that busy"),
   OptionDefinition(
     "interval", for: watching, .read("DUR", into: \.interval, by: readInterval),
     "distance of looks while alert; at most a third of the threshold"),
@@ -53,6 +53,10 @@ package let optionTable: [OptionDefinition] = [
     "quiet", short: "q", for: everywhere, .set(\.verbosity, to: .quiet), "reports only"),
   OptionDefinition(
     "verbose", short: "v", for: everywhere, .set(\.verbosity, to: .verbose), "all frames and evidence"),
+  OptionDefinition(
+    "generate", for: everywhere,
+    .read("WHAT", into: \.generated) { (text) throws(ValueProblem) in .some(try readChoice(text)) },
+    "print the manual page (man) or completions (bash, zsh, fish)"),
   OptionDefinition("version", short: "V", for: everywhere, .version, "print the version"),
   OptionDefinition("help", short: "h", for: everywhere, .help, "print this"),
 ]

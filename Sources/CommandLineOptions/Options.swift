@@ -68,6 +68,8 @@ package struct Options: Sendable, Equatable {
   package var failOnStall = false
   package var color = ColorChoice.auto
   package var verbosity = Verbosity.normal
+  /// Nothing is watched then: the file is printed.
+  package var generated: GeneratedFile?
 
   package init() {}
 }
@@ -78,4 +80,5 @@ package enum Invocation: Sendable, Equatable {
   /// Nil: the help of the whole program.
   case help(Command?)
   case version
+  case generate(GeneratedFile)
 }

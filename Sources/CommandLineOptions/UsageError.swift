@@ -97,7 +97,7 @@ package struct RefusedCommandLine: Error, Sendable, Equatable {
   package let command: Command
 
   /// 2, or 125 where the status is the child's (as env(1) and timeout(1) do).
-  package var exitStatus: Int32 { command == .run ? 125 : 2 }
+  package var exitCode: ExitCode { command == .run ? .runFailed : .wrongUsage }
 }
 
 private func shown(_ text: String) -> String { shown(ByteString(text)) }

@@ -12,21 +12,6 @@ enum Outcome {
   case child(ExitStatus)
 }
 
-/// The statuses that are promised; the manual lists them.
-enum ExitCode: Int32 {
-  case success = 0
-  case internalFailure = 1
-  case wrongUsage = 2
-  case noSuchProcess = 3
-  case notPermitted = 4
-  case threadWithoutStack = 5
-  case stallsSeen = 10
-  /// `run`: stallwatch itself failed or was used wrongly.
-  case runFailed = 125
-  case cannotExecute = 126
-  case commandNotFound = 127
-}
-
 /// Why a command could not do what it was asked for: what was tried, why it failed, what to do next.
 struct ProgramFailure: Error {
   var code: ExitCode
@@ -43,11 +28,12 @@ enum Program {
       switch try Invocation(words) {
       case .help(let command): return say(helpText(for: command))
       case .version: return say("stallwatch \(version)\n")
+      case .generate(let file): return say(file.text)
       case .perform(let options): return perform(options)
       }
     } catch {
       complain(error.reason.text)
-      return .status(error.exitStatus == ExitCode.runFailed.rawValue ? .runFailed : .wrongUsage)
+      return .status(error.exitCode)
     }
   }
 

@@ -1,5 +1,6 @@
 // The one place where a refusal becomes its remedy: why a process cannot be watched, and what to do next.
 
+internal import CommandLineOptions
 internal import Glibc
 internal import Linux
 internal import StallCore

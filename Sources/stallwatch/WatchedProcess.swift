@@ -1,5 +1,6 @@
 // The process that is watched: its identity, what it is called, and whether it may be looked into.
 
+internal import CommandLineOptions
 internal import Glibc
 internal import Linux
 internal import StallCore

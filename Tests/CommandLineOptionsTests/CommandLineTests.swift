@@ -98,6 +98,7 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
     #expect(try invocation("run -h") == .help(.run))
     #expect(try invocation("dump --pid 0 --help") == .help(.dump))
     #expect(try invocation("-V") == .version)
+    #expect(try invocation("--generate man") == .generate(.manual))
     #expect(try options("run -- app --help").target == .program(["app", "--help"]))
   }
 
@@ -129,7 +130,7 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
       let refused = refusal(words.map { ByteString(String($0)) })
       let answer = "stallwatch: " + (refused?.reason.text ?? "not refused")
       #expect(answer == lines[1].trimmingCharacters(in: .newlines))
-      #expect(refused?.exitStatus == (["run", "--"].contains(words.first) ? 125 : 2))
+      #expect(refused?.exitCode == (["run", "--"].contains(words.first) ? .runFailed : .wrongUsage))
     }
   }
 
