@@ -60,6 +60,13 @@ let package = Package(
       name: "TestSandbox", dependencies: ["Linux", "CLinux"], path: "Tests/TestSandbox",
       swiftSettings: settings),
     .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        "StallCore", "Linux", "Observation", "Stacks", "Symbols", "Analysis", "Diagnosis", "Reports",
+        "CommandLineOptions", "TestSupport",
+      ],
+      path: "Tests/Fuzz", swiftSettings: settings),
+    .executableTarget(
       name: "TestCaptureHelper", dependencies: ["Stacks"], path: "Tests/TestCaptureHelper",
       swiftSettings: settings),
 
@@ -68,7 +75,7 @@ let package = Package(
     tests(of: "Observation", ["StallCore", "Linux", "TestSupport", "TestTarget"]),
     .testTarget(
       name: "ProgramTests",
-      dependencies: ["stallwatch", "TestTarget", "TestTailCall", "Linux", "TestSupport"],
+      dependencies: ["stallwatch", "TestTarget", "TestTailCall", "Fuzz", "Linux", "TestSupport"],
       swiftSettings: settings),
     tests(of: "Reports", ["StallCore", "TestSupport"], exclude: ["Expected"]),
     tests(of: "CommandLineOptions", ["StallCore", "Linux", "TestSupport"], exclude: ["Refusals.txt"]),

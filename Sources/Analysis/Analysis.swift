@@ -17,7 +17,7 @@ package struct Analysis: Sendable {
 }
 
 extension Analysis {
-  var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var writer = MessageWriter()
     writer.append(end.rawValue)
     let modules = Array(Set(frames.compactMap(\.module)))
@@ -31,7 +31,7 @@ extension Analysis {
     return writer.bytes
   }
 
-  init(decoding bytes: [UInt8]) throws(MessageReader.Malformed) {
+  package init(decoding bytes: [UInt8]) throws(MessageReader.Malformed) {
     var reader = MessageReader(bytes)
     end = try reader.rawValue()
     let modules = try reader.list { (reader) throws(MessageReader.Malformed) in

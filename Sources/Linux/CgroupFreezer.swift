@@ -9,13 +9,13 @@ package struct CgroupFreezer: ~Copyable, Sendable {
   /// The groups that the process is in now. Fails if that cannot be read.
   package init(process: Int32) throws(Errno) {
     let text = try readPseudoFile("/proc/\(process)/cgroup")
-    let unified = Self.path(in: text) { $0.isEmpty }
-    let freezer = Self.path(in: text) { $0 == Array("freezer".utf8)[...] }
-    events = unified.flatMap { path in
+    events = Self.unifiedPath(in: text).flatMap { path in
       (try? PseudoFile("/sys/fs/cgroup\(path)/cgroup.events"))
         ?? (try? PseudoFile("/sys/fs/cgroup/unified\(path)/cgroup.events"))
     }
-    state = freezer.flatMap { try? PseudoFile("/sys/fs/cgroup/freezer\($0)/freezer.state") }
+    state = Self.freezerPath(in: text).flatMap { path in
+      try? PseudoFile("/sys/fs/cgroup/freezer\(path)/freezer.state")
+    }
   }
 
   /// False also where nothing can be read.
@@ -30,6 +30,12 @@ package struct CgroupFreezer: ~Copyable, Sendable {
   }
 
   /// Lines are `hierarchy:controllers:path`; version 2 has no controllers there.
+  package static func unifiedPath(in text: [UInt8]) -> String? { path(in: text) { $0.isEmpty } }
+
+  package static func freezerPath(in text: [UInt8]) -> String? {
+    path(in: text) { $0.elementsEqual("freezer".utf8) }
+  }
+
   private static func path(in text: [UInt8], where isWanted: (ArraySlice<UInt8>) -> Bool) -> String? {
     for line in text.split(separator: UInt8(ascii: "\n")) {
       let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)

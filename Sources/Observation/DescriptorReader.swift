@@ -1,17 +1,19 @@
 // Reads from the target's memory which descriptors a poll or select waits on.
 
 internal import Linux
-internal import StallCore
+package import StallCore
 
-enum DescriptorReader {
+package enum DescriptorReader {
   /// `struct pollfd` is 8 bytes, poll(2). More entries than a `DescriptorSet` holds are not read.
   private static let pollEntryBytes = 8
   /// FD_SETSIZE bits, select(2).
   private static let selectBytes = 128
-  static let mostBytes = DescriptorSet.capacity * pollEntryBytes
+  package static let mostBytes = DescriptorSet.capacity * pollEntryBytes
 
   /// Nil if the call is none of these, waits on nothing, or its memory could not be read.
-  static func descriptors(of call: BlockedCall, memory: inout [UInt8], read: MemoryReader) -> DescriptorSet? {
+  package static func descriptors(
+    of call: BlockedCall, memory: inout [UInt8], read: MemoryReader
+  ) -> DescriptorSet? {
     switch call.number {
     case SystemCallNumber.poll, SystemCallNumber.ppoll:
       return polled(

@@ -5,8 +5,8 @@ internal import StallCore
 
 /// One question. `count` is the most bytes wanted: of the stack, or at `address`. `bytes` is what does not fit into
 /// words: a path, regions.
-struct CaptureRequest: Equatable {
-  enum Kind: UInt64 {
+package struct CaptureRequest: Equatable {
+  package enum Kind: UInt64 {
     case thread, memory, maps, commandLine, mappedFile, debugFile, perfMap, copyOfModule, executable
   }
 
@@ -23,7 +23,7 @@ struct CaptureRequest: Equatable {
   static let mostBytes = headerSize + 65_536
   static let mostMemoryBytes = 8192
 
-  func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     let flags: UInt64 = (rules.isParked ? 1 : 0) | (rules.mayStop ? 2 : 0) | (rules.isDump ? 4 : 0)
     return Stacks.bytes(of: [
       id, kind.rawValue, UInt64(bitPattern: Int64(processID)), UInt64(bitPattern: Int64(threadID)), flags,
@@ -31,13 +31,13 @@ struct CaptureRequest: Equatable {
     ]) + bytes
   }
 
-  init(kind: Kind, processID: Int32, threadID: Int32) {
+  package init(kind: Kind, processID: Int32, threadID: Int32) {
     self.kind = kind
     self.processID = processID
     self.threadID = threadID
   }
 
-  init?(decoding message: [UInt8]) {
+  package init?(decoding message: [UInt8]) {
     guard message.count >= CaptureRequest.headerSize, message.count <= CaptureRequest.mostBytes,
       let kind = Kind(rawValue: word(1, of: message))
     else {
@@ -57,7 +57,7 @@ struct CaptureRequest: Equatable {
 
 /// One answer. Bulk comes beside it as a sealed file: stack bytes, the text of `maps`; a few bytes of memory follow
 /// the words.
-struct CaptureReply {
+package struct CaptureReply {
   /// The helper says with it that it has started.
   static let helloID: UInt64 = 0
   private static let wordsBeforeRegisters = 14
@@ -67,20 +67,20 @@ struct CaptureReply {
   var id: UInt64
   var failure: CaptureFailure?
   var way = CaptureWay.ptrace
-  var registers = Registers()
+  package var registers = Registers()
   var stack = StackLayout()
   var stoppedNanoseconds: Int64 = 0
   var takenAtNanoseconds: Int64 = 0
   /// The helper ends after this answer.
   var isLast = false
-  var bytes: [UInt8] = []
+  package var bytes: [UInt8] = []
 
-  init(id: UInt64, failure: CaptureFailure? = nil) {
+  package init(id: UInt64, failure: CaptureFailure? = nil) {
     self.id = id
     self.failure = failure
   }
 
-  func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     let (code, detail) = failure.map { $0.wireCode } ?? (0, 0)
     var words = [
       id, code, UInt64(bitPattern: detail), UInt64(CaptureWay.allCases.firstIndex(of: way) ?? 0),
@@ -97,7 +97,7 @@ struct CaptureReply {
   }
 
   /// Nil for anything that a sound helper would not send.
-  init?(decoding message: [UInt8]) {
+  package init?(decoding message: [UInt8]) {
     let ways = CaptureWay.allCases
     guard message.count >= CaptureReply.headerSize, message.count <= CaptureReply.mostBytes,
       let wayIndex = Int(exactly: word(3, of: message)), ways.indices.contains(wayIndex),

@@ -1,0 +1,60 @@
+// Files of `/proc` in which the target chose some of the bytes.
+
+import Linux
+
+extension FuzzedParser {
+  static var kernelFiles: [FuzzedParser] {
+    [
+      FuzzedParser("stat", seeds: [file("stat"), hostileStat]) { text in
+        guard let stat = ThreadStat(text.span) else { return }
+        expect(
+          stat.name.lowerBound > 0 && stat.name.upperBound < text.count, "the name lies outside the text")
+      },
+      FuzzedParser("status", seeds: [file("status")]) { _ = ProcessStatus($0.span) },
+      FuzzedParser("schedstat", seeds: [file("schedstat")]) { _ = SchedulerStatistics($0.span) },
+      FuzzedParser("sched", seeds: [file("sched")]) { _ = SchedulerDetail($0.span) },
+      FuzzedParser("syscall", seeds: systemCalls) { _ = SystemCallRecord($0.span) },
+      FuzzedParser("maps", seeds: [Array(file("maps").prefix(2048)), hostileMaps], run: readMaps),
+      FuzzedParser("cgroup", seeds: [file("cgroup"), Array("0::/a:b/c\n1:freezer:/d\n".utf8)]) { text in
+        _ = CgroupFreezer.unifiedPath(in: text)
+        _ = CgroupFreezer.freezerPath(in: text)
+      },
+    ]
+  }
+
+  private static func file(_ name: String) -> [UInt8] {
+    (try? readPseudoFile("/proc/thread-self/\(name)", limit: Mutator.mostBytes)) ?? []
+  }
+
+  private static var hostileStat: [UInt8] {
+    Array("7 (a) R 1 2) S 1 7 7 0 -1 4194304".utf8) + Array(String(repeating: " 4", count: 44).utf8)
+  }
+
+  private static var systemCalls: [[UInt8]] {
+    ["running\n", "-1 0x7fff0 0x401000\n", "232 0x7 0x7fff 0x400 0xffffffffffffffff 0 0x8 0x7ffe 0x40\n"]
+      .map { Array($0.utf8) }
+  }
+
+  private static var hostileMaps: [UInt8] {
+    Array(
+      """
+      00400000-00500000 r-xp 00000000 08:01 12                         /tmp/my app  dir/a\\012b (deleted)
+      00500000-00600000 rw-p 00000000 00:00 0 \n7ffd0000-7ffe0000 rw-p 00000000 00:00 0                    [stack]
+      ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]
+
+      """.utf8)
+  }
+
+  /// The promise is: ascending, and none overlapping another.
+  private static func readMaps(_ text: [UInt8]) {
+    let map = MemoryMap(parsing: text)
+    var end: UInt64 = 0
+    for region in map.regions {
+      expect(region.start >= end && region.start < region.end, "the mappings are out of order")
+      end = region.end
+      expect(map.region(containing: region.start) == region, "a mapping is not found")
+      expect(map.region(containing: region.end - 1) == region, "a mapping's last byte is not found")
+    }
+    for address in [0, end, .max] { _ = map.region(containing: address) }
+  }
+}

@@ -1,0 +1,46 @@
+// What our own processes say to each other: a helper has read the target's bytes and may have gone wrong.
+
+import Analysis
+import StallCore
+import Stacks
+
+extension FuzzedParser {
+  static var messages: [FuzzedParser] {
+    [
+      FuzzedParser(
+        "capture-request", seeds: [CaptureRequest(kind: .maps, processID: 7, threadID: 8).encoded()]
+      ) {
+        guard let request = CaptureRequest(decoding: $0) else { return }
+        expect(CaptureRequest(decoding: request.encoded()) == request, "a request changes on its way")
+      },
+      FuzzedParser("capture-reply", seeds: replies) {
+        guard let reply = CaptureReply(decoding: $0) else { return }
+        let again = CaptureReply(decoding: reply.encoded())?.encoded()
+        expect(again == reply.encoded(), "a reply changes on its way")
+      },
+      FuzzedParser("analyst-message", seeds: analyses) {
+        guard let analysis = try? Analysis(decoding: $0) else { return }
+        let again = try? Analysis(decoding: analysis.encoded)
+        expect(again?.frames == analysis.frames, "an analysis changes on its way")
+      },
+    ]
+  }
+
+  private static var analyses: [[UInt8]] {
+    let module = ModuleReference(path: "/usr/lib/lib one.so", buildID: "00ff", isDeleted: true)
+    var frame = Frame(programCounter: .max, trust: .framePointer)
+    (frame.module, frame.moduleOffset, frame.symbol) = (module, 16, "name")
+    var analysis = Analysis(end: .root, frames: [frame, Frame(programCounter: 1, trust: .exact)])
+    analysis.remarks = ["a remark"]
+    return [analysis.encoded, Analysis(end: .loop, frames: []).encoded]
+  }
+
+  private static var replies: [[UInt8]] {
+    var memory = CaptureReply(id: 3)
+    memory.bytes = Array(0..<32)
+    memory.registers[7] = 1
+    return [CaptureReply(id: 1, failure: .traced(by: 7)), CaptureReply(id: 2, failure: .gone), memory].map {
+      $0.encoded()
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// Executables and libraries, which whoever is watched has written.
+
+import Linux
+import Symbols
+import TestSupport
+
+extension FuzzedParser {
+  static var moduleFiles: [FuzzedParser] {
+    [
+      FuzzedParser("elf-image", seeds: [ModuleFile.headers, ModuleFile.sectionsOnly], run: readImage),
+      FuzzedParser("symbol-index", seeds: ModuleFile.patchSeeds) { readSymbols(ModuleFile.patched($0)) },
+    ]
+  }
+
+  private static func readImage(_ bytes: [UInt8]) {
+    let identity = FileIdentity(deviceMajor: 0, deviceMinor: 0, inode: 1)
+    guard let image = try? ElfImage(pages: FilePages(contents: bytes), identity: identity) else { return }
+    _ = image.section(named: ".eh_frame")
+    for region in regions.regions { _ = image.loadBias(of: region) }
+  }
+
+  /// Its beginning, a later page, and the last one that can be.
+  private static let regions = MemoryMap(
+    parsing: Array(
+      """
+      1000-2000 r-xp 0 08:01 1 /a
+      2000-3000 r--p 1000 08:01 1 /a
+      ffffffffffffe000-fffffffffffff000 r-xp fffffffffffff000 08:01 1 /a
+
+      """.utf8))
+
+  private static func readSymbols(_ file: [UInt8]) {
+    let bytes = unsafe file.span.bytes
+    guard let held = try? SealedBytes.copy(bytes), let index = try? SymbolIndex(descriptor: held.rawDescriptor)
+    else { return }
+    for address in stride(from: UInt64(0), to: UInt64(file.count) + 0x3000, by: 0x151) {
+      guard let match = index.match(address) else { continue }
+      expect(match.start <= address, "a function that begins later covers the address")
+    }
+  }
+}
+
+/// The file of a small program of this package, and changes to it: a whole file would be too large to be an input.
+enum ModuleFile {
+  static let original = (try? FileDescriptor.open(builtProduct("TestTailCall")).readAll(limit: 1 << 20)) ?? []
+
+  /// Changes a file: each record is a 24-bit place, a width of 1 to 8, and as many bytes; the first one cuts it if its
+  /// top bit is set.
+  static func patched(_ input: [UInt8], _ file: [UInt8] = original) -> [UInt8] {
+    var input = Input(input)
+    var bytes = file
+    while !input.isEmpty, !bytes.isEmpty {
+      let place = Int(input.number(UInt16.self)) | Int(input.number(UInt8.self)) << 16
+      let width = input.number(UInt8.self)
+      if width & 0x80 != 0 {
+        bytes.removeLast(place % bytes.count)
+      } else {
+        let start = place % bytes.count
+        let end = min(bytes.count, start + 1 + Int(width & 7))
+        let values = input.take(end - start)
+        bytes.replaceSubrange(start..<start + values.count, with: values)
+      }
+    }
+    return bytes
+  }
+
+  /// For each place that matters one record that changes nothing there.
+  static var patchSeeds: [[UInt8]] {
+    var places = [40, 56]
+    for header in sectionHeaders {
+      places += [4, 8, 16, 24, 32, 40, 56].map { header + $0 }
+      // Symbols, strings, relocations, dynamic symbols, elf(5).
+      guard [2, 3, 4, 11].contains(original.littleEndian(at: header + 4, count: 4)) else { continue }
+      let contents = Int(original.littleEndian(at: header + 24, count: 8))
+      places += Array(stride(from: contents, to: contents + 96, by: 8))
+    }
+    return places.map { patch(at: $0) }
+  }
+
+  static func patch(at place: Int) -> [UInt8] {
+    let end = min(original.count, place + 8)
+    let words = UInt32(place).inputBytes[..<3] + [7]
+    return Array(words) + Array(original[min(place, end)..<end])
+  }
+
+  private static var sectionHeaders: [Int] {
+    guard original.count > 64 else { return [] }
+    let table = Int(original.littleEndian(at: 40, count: 8))
+    let count = Int(original.littleEndian(at: 60, count: 2))
+    return (0..<count).map { table + 64 * $0 }
+  }
+
+  /// File header, program headers and notes.
+  static var headers: [UInt8] { Array(original.prefix(1024)) }
+
+  /// A file header and the section headers right behind it.
+  static var sectionsOnly: [UInt8] {
+    guard let first = sectionHeaders.first else { return [] }
+    var bytes = Array(original.prefix(64))
+    bytes.replaceSubrange(40..<48, with: UInt64(64).inputBytes)
+    return bytes + original[first...]
+  }
+}

@@ -1,0 +1,70 @@
+// Names: made readable, and shown where they can do no harm.
+
+import CommandLineOptions
+import Reports
+import StallCore
+import Symbols
+import TestSupport
+
+extension FuzzedParser {
+  static var texts: [FuzzedParser] {
+    [
+      FuzzedParser("demangle-swift", seeds: RealNames.swift, run: demangle),
+      FuzzedParser("demangle-cpp", seeds: RealNames.cpp, run: demangle),
+      FuzzedParser("demangle-rust", texts: rustNames, run: demangle),
+      FuzzedParser("escape", texts: hostileTexts) { bytes in
+        let text = ByteString(bytes).escaped
+        expect(
+          text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F },
+          "a control character is left")
+      },
+      FuzzedParser("json", texts: hostileTexts, run: writeRecord),
+      FuzzedParser(
+        "command-line",
+        texts: [
+          "--pid 1 -t 500ms -d 1m30s", "run -q -- a b", "dump -p 7 --max-frames 3", "-t1.5s --json -o fd:3 9",
+        ]
+      ) { bytes in
+        let words = bytes.split(separator: 0x20).map { ByteString($0) }
+        do throws(RefusedCommandLine) { _ = try Invocation(words) } catch { _ = error.reason.text }
+      },
+    ]
+  }
+
+  private static let rustNames = [
+    "_RNvNtCs1234_7mycrate3foo3bar", "_RINvCs1_1a1bINtB4_1cmENvB2_1dE",
+    "_ZN4core3ptr13drop_in_place17h0123456789abcdefE",
+    "_RNvXs_CsaDEF_7mycrateNtB4_3FooNtB4_3Bar3baz", "_RNCNvC1a4main0B3_",
+  ]
+  private static let hostileTexts = [
+    "worker", "a) R 1 2", "\u{1B}]0;x\u{07}", "\u{202E}\u{85}", "caf\u{E9}", "line\nbreak\\x41",
+    "\u{1F600}\u{E000}",
+  ]
+
+  private static func demangle(_ bytes: [UInt8]) {
+    let name = SymbolName(raw: ByteString(bytes))
+    let bounds = Demangler.maximumOutput + bytes.count + 16
+    expect(name.display.bytes.count <= bounds, "the readable name is too long")
+  }
+
+  /// The same bytes in every place of a stack, in both formats.
+  private static func writeRecord(_ bytes: [UInt8]) {
+    let name = ByteString(bytes)
+    var frame = Frame(programCounter: 1, trust: .exact)
+    (frame.symbol, frame.rawSymbol, frame.file) = (name, name, name)
+    frame.module = ModuleReference(path: name, buildID: nil)
+    let stack = Stack(
+      threadID: 1, threadName: name, role: .main, way: .ptrace, stoppedFor: .zero, end: .root, frames: [frame]
+    )
+    let record = Record(
+      origin: RecordOrigin(watchID: "1", host: name, processID: 1), sequence: 1,
+      moment: Moment(wall: WallTime(microseconds: 0), monotonic: Instant(nanoseconds: 0)),
+      body: .dump(ThreadDumpRecord(stack)))
+    let line = JSONFormat().render(record)
+    expect(line.dropLast().allSatisfy { $0 >= 0x20 }, "the record is not one line")
+    expect(String(validating: line, as: UTF8.self) != nil, "the record is no UTF-8")
+    var text = TextFormat(style: TextStyle(), localTime: { CivilTime(utc: $0) })
+    let shown = text.render(record)
+    expect(shown.allSatisfy { $0 >= 0x20 || $0 == 0x0A }, "a control character reaches the terminal")
+  }
+}
