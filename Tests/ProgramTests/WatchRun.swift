@@ -48,6 +48,8 @@ struct WatchRun: ~Copyable {
 
   mutating func end() throws -> ExitStatus { try process.waitForExit() }
 
+  mutating func isAlive() -> Bool { process.isAlive() }
+
   func records(of type: String) -> [[String: JSONValue]] { records.filter { $0["type"]?.string == type } }
 }
 
