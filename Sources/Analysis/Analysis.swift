@@ -1,6 +1,6 @@
 // What an analyst found out about one stack.
 
-internal import Linux
+package import Linux
 package import StallCore
 
 package struct Analysis: Sendable {

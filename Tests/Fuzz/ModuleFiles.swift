@@ -31,7 +31,8 @@ extension FuzzedParser {
 
   private static func readSymbols(_ file: [UInt8]) {
     let bytes = unsafe file.span.bytes
-    guard let held = try? SealedBytes.copy(bytes), let index = try? SymbolIndex(descriptor: held.rawDescriptor)
+    guard let held = try? SealedBytes.copy(bytes),
+      let index = try? SymbolIndex(descriptor: held.rawDescriptor)
     else { return }
     for address in stride(from: UInt64(0), to: UInt64(file.count) + 0x3000, by: 0x151) {
       guard let match = index.match(address) else { continue }
