@@ -32,12 +32,13 @@ let package = Package(
     .systemLibrary(name: "CLibunwind"),
     .systemLibrary(name: "CElfutils"),
     .systemLibrary(name: "CDemangle"),
+    .systemLibrary(name: "CCompression"),
 
     swiftTarget("Linux", ["CLinux"]),
     swiftTarget("StallCore", []),
     swiftTarget("Observation", ["StallCore", "Linux"]),
     swiftTarget("Stacks", ["StallCore", "Linux", "CLibunwind"]),
-    swiftTarget("Symbols", ["StallCore", "Linux", "CElfutils", "CDemangle"]),
+    swiftTarget("Symbols", ["StallCore", "Linux", "CElfutils", "CDemangle", "CCompression"]),
     swiftTarget("Analysis", ["StallCore", "Linux", "Stacks", "Symbols"]),
     swiftTarget("Diagnosis", ["StallCore", "Linux"]),
     swiftTarget("Reports", ["StallCore"]),
@@ -86,7 +87,7 @@ let package = Package(
         "StallCore", "Linux", "Stacks", "TestSupport", "TestTarget", "TestSandbox", "TestCaptureHelper",
         "stallwatch",
       ]),
-    tests(of: "Symbols", ["StallCore", "Linux", "CLinux"]),
+    tests(of: "Symbols", ["StallCore", "Linux", "CLinux", "CCompression", "TestSupport"]),
     tests(of: "Diagnosis", ["StallCore", "Linux", "CLinux", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]

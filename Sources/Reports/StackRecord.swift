@@ -79,6 +79,8 @@ struct FrameRecord: Sendable, Encodable {
   let symbolOffset: Address?
   let rawSymbol: EscapedText?
   let rawSymbolBytes: ExactBytes?
+  /// Nil if there are none.
+  let aliases: [EscapedText]?
   let file: EscapedText?
   let fileBytes: ExactBytes?
   let line: Int?
@@ -100,6 +102,7 @@ struct FrameRecord: Sendable, Encodable {
     symbolOffset = frame.symbolOffset.map(Address.init)
     rawSymbol = frame.rawSymbol.map { EscapedText($0) }
     rawSymbolBytes = ExactBytes(frame.rawSymbol)
+    aliases = frame.aliases.isEmpty ? nil : frame.aliases.map { EscapedText($0) }
     file = frame.file.map { EscapedText($0) }
     fileBytes = ExactBytes(frame.file)
     line = frame.line
@@ -120,6 +123,7 @@ struct FrameRecord: Sendable, Encodable {
     case symbolOffset = "symbol_offset"
     case rawSymbol = "raw_symbol"
     case rawSymbolBytes = "raw_symbol_bytes"
+    case aliases
     case file
     case fileBytes = "file_bytes"
     case line

@@ -60,6 +60,8 @@ package struct Frame: Hashable, Sendable {
   package var symbol: ByteString?
   /// The name as it stands in the symbol table, if that differs.
   package var rawSymbol: ByteString?
+  /// Further names of the same function, as people read them: aliases, and functions that were folded into one.
+  package var aliases: [ByteString] = []
   /// Bytes from the symbol's start.
   package var symbolOffset: UInt64?
   package var file: ByteString?

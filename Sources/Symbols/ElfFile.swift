@@ -18,6 +18,8 @@ package enum SymbolFailure: Error, Hashable, Sendable {
 
 /// A section header, as in elf(5).
 struct ElfSection {
+  /// Offset of its name in the table of section names.
+  var name: UInt32
   var type: UInt32
   var flags: UInt64
   var address: UInt64
@@ -34,16 +36,16 @@ struct ElfSection {
   }
 }
 
-/// A libelf descriptor. It reads with pread, never through a mapping: a mapped file that shrinks raises SIGBUS.
-@safe private struct ElfHandle: ~Copyable {
+/// A libelf descriptor.
+@safe struct ElfHandle: ~Copyable {
   let pointer: OpaquePointer
 
-  init(descriptor: Int32) throws(SymbolFailure) {
+  init(descriptor: Int32, access: ElfFile.Access) throws(SymbolFailure) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable }
     guard status.st_mode & S_IFMT == S_IFREG else { throw .notELF }
     guard elf_version(UInt32(EV_CURRENT)) != EV_NONE,
-      let pointer = unsafe elf_begin(descriptor, ELF_C_READ, nil)
+      let pointer = unsafe elf_begin(descriptor, access == .mapped ? ELF_C_READ_MMAP : ELF_C_READ, nil)
     else { throw .unreadable }
     unsafe self.pointer = pointer
   }
@@ -52,24 +54,34 @@ struct ElfSection {
 }
 
 struct ElfFile: ~Copyable {
+  enum Access {
+    /// With pread: safe whatever becomes of the file.
+    case read
+    /// A mapped file that shrinks raises SIGBUS: only where that ends nobody but the process that is there for it.
+    case mapped
+  }
+
   static let maximumSections = 100_000
   static let maximumSectionBytes: UInt64 = 256 << 20
 
-  private let handle: ElfHandle
+  let handle: ElfHandle
+  let access: Access
   let sections: [ElfSection]
   let isX8664: Bool
+  /// The section headers lie outside the file: it is damaged, or it was put together from a process's memory.
+  let lacksItsSections: Bool
 
   /// The descriptor stays the caller's and must stay open as long as this value lives.
-  init(descriptor: Int32) throws(SymbolFailure) {
-    let handle = try ElfHandle(descriptor: descriptor)
+  init(descriptor: Int32, access: Access = .read) throws(SymbolFailure) {
+    let handle = try ElfHandle(descriptor: descriptor, access: access)
     guard unsafe elf_kind(handle.pointer) == ELF_K_ELF else { throw .notELF }
     var header = GElf_Ehdr()
     guard unsafe gelf_getehdr(handle.pointer, &header) != nil else { throw .damaged }
     guard header.e_ident.4 == ELFCLASS64, header.e_ident.5 == ELFDATA2LSB else { throw .notELF }
     let sections = try Self.readSections(of: handle)
-    // libelf shows no sections where their headers lie outside the file.
-    if sections.isEmpty && header.e_shoff != 0 { throw .damaged }
+    lacksItsSections = sections.isEmpty && header.e_shoff != 0
     self.handle = handle
+    self.access = access
     self.sections = sections
     isX8664 = Int32(header.e_machine) == EM_X86_64
   }
@@ -89,7 +101,7 @@ struct ElfFile: ~Copyable {
       }
       sections.append(
         ElfSection(
-          type: header.sh_type, flags: header.sh_flags, address: header.sh_addr,
+          name: header.sh_name, type: header.sh_type, flags: header.sh_flags, address: header.sh_addr,
           size: header.sh_size, entrySize: header.sh_entsize, link: Int(header.sh_link)))
     }
     return sections
@@ -103,11 +115,24 @@ struct ElfFile: ~Copyable {
     ofSection index: Int, _ body: (RawSpan) -> Result
   ) throws(SymbolFailure) -> Result {
     guard sections.indices.contains(index) else { throw .damaged }
-    guard sections[index].size <= Self.maximumSectionBytes else { throw .tooLarge }
+    guard access == .mapped || sections[index].size <= Self.maximumSectionBytes else { throw .tooLarge }
     guard sections[index].type != UInt32(SHT_NOBITS), let section = unsafe elf_getscn(handle.pointer, index),
       let data = unsafe elf_rawdata(section, nil)
     else { throw .damaged }
     let bytes = unsafe UnsafeRawBufferPointer(start: data.pointee.d_buf, count: data.pointee.d_size)
     return unsafe body(bytes.bytes)
+  }
+
+  /// The index of the section of a name, which ends before its NUL or after 256 bytes.
+  func section(named name: StaticString) -> Int? {
+    sections.indices.first { self.name(ofSection: $0).elementsEqual("\(name)".utf8) }
+  }
+
+  func name(ofSection index: Int) -> [UInt8] {
+    var table = 0
+    guard unsafe elf_getshdrstrndx(handle.pointer, &table) == 0,
+      let text = unsafe elf_strptr(handle.pointer, table, Int(sections[index].name))
+    else { return [] }
+    return unsafe Array(UnsafeRawBufferPointer(start: text, count: strnlen(text, 256)))
   }
 }

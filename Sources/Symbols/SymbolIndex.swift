@@ -1,6 +1,7 @@
 // The functions of one module, sorted by address: from an address to the name that covers it.
 
 internal import CElfutils
+package import Linux
 package import StallCore
 
 /// libelf finds symbols by walking their table (3 ms a look-up in a large program); sorting once is cheaper from the
@@ -11,6 +12,8 @@ package struct SymbolIndex: Sendable {
     package var rawName: ByteString
     /// The symbol's address, in the module's own terms.
     package var start: UInt64
+    /// Further names of the same function; the first few in byte order.
+    package var aliases: [ByteString] = []
   }
 
   /// How many of the module's functions can have a name.
@@ -34,30 +37,52 @@ package struct SymbolIndex: Sendable {
   /// stand functions whose names were stripped.
   package static let reachWithoutSize: UInt64 = 4096
 
+  /// A further name of the function that starts there.
+  private struct Alias {
+    var start: UInt64
+    var name: UInt32
+  }
+
+  private static let mostAliases = 8
+
   private let entries: [Entry]
+  /// By address.
+  private let aliases: [Alias]
   private let strings: [UInt8]
   package let coverage: Coverage
   /// A table was left out because it is damaged or too large.
   package let isIncomplete: Bool
 
   package var count: Int { entries.count }
-  package var byteCount: Int { entries.count * MemoryLayout<Entry>.stride + strings.count }
+  package var byteCount: Int {
+    entries.count * MemoryLayout<Entry>.stride + aliases.count * MemoryLayout<Alias>.stride + strings.count
+  }
 
-  /// Reads the symbol tables of an opened regular file; the descriptor stays the caller's.
-  package init(descriptor: Int32) throws(SymbolFailure) {
+  /// Reads the symbol tables of an opened regular file; the descriptor stays the caller's. A file without a full table
+  /// may have its symbols in a separate file, which `separate` opens, or compressed in itself.
+  package init(
+    descriptor: Int32, separate: () -> FileDescriptor? = { nil }
+  ) throws(SymbolFailure) {
     let file = try ElfFile(descriptor: descriptor)
     var collection = SymbolCollection()
     var failure: SymbolFailure?
     do throws(SymbolFailure) {
       try collection.addTable(ofType: SHT_SYMTAB, from: file)
+      if collection.candidates.isEmpty, let other = separate() {
+        try collection.addTable(ofType: SHT_SYMTAB, from: ElfFile(descriptor: other.rawValue))
+      }
+      if collection.candidates.isEmpty, let other = try file.miniDebugInformation() {
+        try collection.addTable(ofType: SHT_SYMTAB, from: ElfFile(descriptor: other.rawValue))
+      }
     } catch { failure = error }
     coverage = collection.candidates.isEmpty ? .exported : .full
     do throws(SymbolFailure) {
       try collection.addDynamicTable(from: file)
+      if file.sections.isEmpty { try collection.addDynamicSegment(from: file) }
     } catch { failure = error }
     guard !collection.candidates.isEmpty else { throw failure ?? .noSymbols }
     isIncomplete = failure != nil
-    entries = Self.entries(from: Self.onePerAddress(collection))
+    (entries, aliases) = Self.arranged(collection)
     strings = collection.strings
   }
 
@@ -75,7 +100,7 @@ package struct SymbolIndex: Sendable {
     for _ in 0..<64 {
       let entry = entries[index]
       if address - entry.start < UInt64(entry.size) {
-        return Match(rawName: name(of: entry), start: entry.start)
+        return Match(rawName: name(of: entry), start: entry.start, aliases: aliases(at: entry.start))
       }
       if Int(entry.enclosing) == index { return nil }
       index = Int(entry.enclosing)
@@ -88,10 +113,23 @@ package struct SymbolIndex: Sendable {
     return ByteString(entry.isProcedureLinkage ? name + Array("@plt".utf8) : name)
   }
 
-  /// Sorted by address, with the best name of each.
-  private static func onePerAddress(_ collection: SymbolCollection) -> [SymbolCandidate] {
+  private func aliases(at start: UInt64) -> [ByteString] {
+    var low = 0
+    var high = aliases.count
+    while low < high {
+      let middle = (low + high) / 2
+      if aliases[middle].start < start { low = middle + 1 } else { high = middle }
+    }
+    return aliases[low...].prefix { $0.start == start }.prefix(Self.mostAliases).map {
+      ByteString(symbolName(at: $0.name, in: strings))
+    }
+  }
+
+  /// Sorted by address, the best name of each apart from its others.
+  private static func arranged(_ collection: SymbolCollection) -> (entries: [Entry], aliases: [Alias]) {
     let sorted = collection.candidates.sorted { ($0.address, $0.rank) < ($1.address, $1.rank) }
     var chosen: [SymbolCandidate] = []
+    var others: [SymbolCandidate] = []
     chosen.reserveCapacity(sorted.count)
     for candidate in sorted {
       guard let last = chosen.last, last.address == candidate.address else {
@@ -100,9 +138,21 @@ package struct SymbolIndex: Sendable {
       }
       if last.rank == candidate.rank, reads(candidate.name, betterThan: last.name, in: collection.strings) {
         chosen[chosen.count - 1] = candidate
+        others.append(last)
+      } else {
+        others.append(candidate)
       }
     }
-    return chosen
+    // A label without a type or size is a place, no other name of the function.
+    let aliases = others.filter { $0.statedEnd != nil && !$0.isProcedureLinkage && $0.rank < 8 }
+      .map { Alias(start: $0.address, name: $0.name) }
+    let inOrder = aliases.sorted { left, right in
+      left.start != right.start
+        ? left.start < right.start
+        : symbolName(at: left.name, in: collection.strings)
+          .lexicographicallyPrecedes(symbolName(at: right.name, in: collection.strings))
+    }
+    return (entries(from: chosen), inOrder)
   }
 
   /// Of several names for one place: no leading underscore, then shorter, then byte order.

@@ -33,7 +33,7 @@ struct SymbolCollection {
   }
 
   /// Adds the dynamic symbols and the linkage table's jumps. A full table that was read before holds the same
-  /// functions; one that was thinned out by hand may hold fewer, and then both count.
+  /// functions; one that was thinned out, by hand or for mini debug information, may hold fewer, and then both count.
   mutating func addDynamicTable(from file: borrowing ElfFile) throws(SymbolFailure) {
     guard let table = file.firstSection(ofType: SHT_DYNSYM) else { return }
     let before = candidates.count
@@ -51,22 +51,29 @@ struct SymbolCollection {
     guard count <= Self.maximumSymbols else { throw .tooLarge }
     let base = try addStrings(section: table.link, of: file)
     let sections = file.sections
-    let stringEnd = strings.count
-    let found = try file.withBytes(ofSection: index) { bytes in
-      var found: [SymbolCandidate] = []
-      for number in 0..<min(count, bytes.byteCount / MemoryLayout<Elf64_Sym>.size) {
-        let offset = number * MemoryLayout<Elf64_Sym>.size
-        let symbol = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Elf64_Sym.self)
-        let name = base + Int(symbol.st_name)
-        guard symbol.st_name != 0, name < stringEnd else { continue }
-        if let candidate = Self.candidate(symbol, name: UInt32(name), sections: sections) {
-          found.append(candidate)
-        }
+    try file.withBytes(ofSection: index) { bytes in
+      addSymbols(in: bytes, count: count, stringBase: base) { symbol in
+        let section = Int(symbol.st_shndx)
+        return sections.indices.contains(section) ? sections[section] : nil
       }
-      return found
     }
-    candidates += found
     return base
+  }
+
+  /// Adds the functions of a table whose strings begin at `stringBase`; `home` answers the section of a symbol.
+  mutating func addSymbols(
+    in bytes: RawSpan, count: Int, stringBase: Int, home: (Elf64_Sym) -> ElfSection?
+  ) {
+    for number in 0..<min(count, bytes.byteCount / MemoryLayout<Elf64_Sym>.size) {
+      let offset = number * MemoryLayout<Elf64_Sym>.size
+      let symbol = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Elf64_Sym.self)
+      let name = stringBase + Int(symbol.st_name)
+      guard symbol.st_name != 0, name < strings.count, symbol.st_shndx != UInt16(SHN_UNDEF),
+        let section = home(symbol),
+        let candidate = Self.candidate(symbol, name: UInt32(name), section)
+      else { continue }
+      candidates.append(candidate)
+    }
   }
 
   private mutating func addStrings(section index: Int, of file: borrowing ElfFile) throws(SymbolFailure)
@@ -75,10 +82,15 @@ struct SymbolCollection {
     guard file.sections.indices.contains(index), file.sections[index].type == UInt32(SHT_STRTAB) else {
       throw .damaged
     }
-    let base = strings.count
     let copy = try file.withBytes(ofSection: index) { bytes in
       unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     }
+    return try addStrings(copy)
+  }
+
+  /// Answers where they begin in `strings`.
+  mutating func addStrings(_ copy: [UInt8]) throws(SymbolFailure) -> Int {
+    let base = strings.count
     guard base + copy.count < Self.maximumStringBytes else { throw .tooLarge }
     strings += copy
     strings.append(0)
@@ -87,15 +99,13 @@ struct SymbolCollection {
 
   /// Functions and indirect functions anywhere executable; labels without a type only as the last resort.
   private static func candidate(
-    _ symbol: Elf64_Sym, name: UInt32, sections: [ElfSection]
+    _ symbol: Elf64_Sym, name: UInt32, _ section: ElfSection
   ) -> SymbolCandidate? {
     let type = Int32(symbol.st_info & 0xF)
     let binding = Int32(symbol.st_info >> 4)
     guard type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE else { return nil }
-    let section = Int(symbol.st_shndx)
-    guard section != Int(SHN_UNDEF), sections.indices.contains(section), sections[section].isExecutable,
-      let sectionEnd = sections[section].end,
-      sections[section].address <= symbol.st_value, symbol.st_value < sectionEnd
+    guard section.isExecutable, let sectionEnd = section.end,
+      section.address <= symbol.st_value, symbol.st_value < sectionEnd
     else { return nil }
     let (end, overflow) = symbol.st_value.addingReportingOverflow(symbol.st_size)
     let bindingRank: UInt8 = binding == STB_WEAK ? 1 : binding == STB_LOCAL ? 2 : 0
