@@ -10,12 +10,14 @@
 // Exported by libswiftCore (swift/Demangling/Demangle.h); without a buffer the answer is allocated.
 char *swift_demangle(const char *mangled, size_t length, char *buffer, size_t *buffer_size, uint32_t flags);
 
-// libiberty's <demangle.h>, which cannot be included without its whole family of headers. DMGL_PARAMS | DMGL_ANSI.
+// libiberty's <demangle.h>, which cannot be included without its whole family of headers. DMGL_PARAMS | DMGL_ANSI |
+// DMGL_NO_RECURSE_LIMIT: the limit refuses C++ names of more than 1 KB whatever their depth; the caller's limit on their
+// length bounds the depth as well.
 int cplus_demangle_v3_callback(const char *mangled, int options, void (*output)(const char *, size_t, void *),
                                void *opaque);
 int rust_demangle_callback(const char *mangled, int options, void (*output)(const char *, size_t, void *),
                            void *opaque);
-enum { cdemangle_cpp_options = 3, cdemangle_rust_options = 0 };
+enum { cdemangle_cpp_options = 3 | 1 << 18, cdemangle_rust_options = 0 };
 
 struct cdemangle_output {
   jmp_buf full;

@@ -8,6 +8,8 @@ package import StallCore
 package enum Demangler {
   package static let maximumInput = 4096
   package static let maximumOutput = 16_384
+  /// Names of Swift that may grow by more than 2^16 stay raw; no name below it was seen to take 100 ms.
+  private static let maximumGrowth = 16.0
 
   private enum Scheme {
     case swift, cpp, rust
@@ -54,7 +56,7 @@ package enum Demangler {
   }
 
   private static func swift(_ name: [UInt8]) -> [UInt8]? {
-    guard estimatedGrowth(name) <= maximumGrowth else { return nil }
+    guard SwiftNameGrowth(of: name).exponent <= maximumGrowth else { return nil }
     let result = unsafe (name + [0]).withUnsafeBytes { mangled in
       unsafe swift_demangle(
         mangled.baseAddress?.assumingMemoryBound(to: CChar.self), name.count, nil, nil, 0)
@@ -64,42 +66,5 @@ package enum Demangler {
     let length = unsafe strlen(result)
     guard length <= maximumOutput else { return nil }
     return unsafe Array(UnsafeRawBufferPointer(start: result, count: length))
-  }
-}
-
-extension Demangler {
-  /// 2^16: beyond it one name in a hundred of a large Swift program stays raw, and below it none takes 100 ms.
-  private static let maximumGrowth = 16.0
-
-  /// How much longer the readable name can get, as a power of two.
-  ///
-  /// Swift's demangler has no limit of its own: `A` repeats an earlier type (`ABc`: three of them; `A9b`: nine), and
-  /// generic types (`G`), associated types (`Q`) and protocol lists (`p`) that hold repeats can be repeated in turn,
-  /// so 200 bytes can stand for 2^30 types. Evenly spread over the levels, r repeats on l levels multiply the length
-  /// by (1 + r/l)^l. Letters of identifiers count as well. It is an estimate; what it misses is left to the time
-  /// limit of the process that demangles.
-  private static func estimatedGrowth(_ name: [UInt8]) -> Double {
-    var repeats = 0
-    var levels = 0
-    var isAfterA = false
-    var number = 0
-    for letter in name {
-      if "GQp".utf8.contains(letter) { levels += 1 }
-      switch letter {
-      case UInt8(ascii: "A"):
-        repeats += 1 + number
-        (isAfterA, number) = (true, 0)
-      case UInt8(ascii: "a")...UInt8(ascii: "z") where isAfterA:
-        repeats += max(number, 1)
-        number = 0
-      case UInt8(ascii: "0")...UInt8(ascii: "9") where isAfterA:
-        number = min(number * 10 + Int(letter - UInt8(ascii: "0")), maximumInput)
-      default:
-        repeats += number
-        (isAfterA, number) = (false, 0)
-      }
-    }
-    let depth = Double(max(1, min(levels, repeats)))
-    return depth * log2(1 + Double(repeats) / depth)
   }
 }

@@ -21,14 +21,16 @@ package struct SymbolName: Hashable, Sendable {
     suffix = ByteString(rest[end...])
   }
 
-  /// The name for people: demangled if its scheme is known, with the suffix in brackets.
+  /// The name for people: the function's, demangled if its scheme is known, with a compiler's suffix in brackets. A
+  /// bare number is part of a name that is not mangled.
   package var display: ByteString {
-    var bytes: [UInt8]
-    if let demangled = Demangler.demangle(base) {
-      bytes = demangled.bytes
-      if !suffix.bytes.isEmpty { bytes += Array(" [".utf8) + suffix.bytes + Array("]".utf8) }
-    } else {
-      bytes = base.bytes + suffix.bytes
+    let demangled = Demangler.demangle(base)
+    let isPartOfName = demangled == nil && !suffix.bytes.contains { $0 > UInt8(ascii: "9") }
+    var bytes = (demangled ?? base).bytes
+    if isPartOfName {
+      bytes += suffix.bytes
+    } else if !suffix.bytes.isEmpty {
+      bytes += Array(" [".utf8) + suffix.bytes + Array("]".utf8)
     }
     if isProcedureLinkage { bytes += Array("@plt".utf8) }
     return ByteString(bytes)
