@@ -1,50 +1,14 @@
 // Names for the frames of stacks: keeps the indexes of the modules it has met and the addresses it has named.
 
-internal import Glibc
 package import StallCore
-
-/// What a person should know about a module's names; told once per module.
-package struct SymbolRemark: Hashable, Sendable {
-  package enum Kind: Hashable, Sendable {
-    /// Only exported functions have names.
-    case stripped
-    /// Some table could not be used; names come from the rest.
-    case incomplete
-    case noNames(SymbolFailure)
-  }
-
-  package var module: ModuleReference?
-  package var kind: Kind
-
-  package var text: String {
-    let name = module?.name.escaped ?? "a module"
-    let build = module?.buildID.map { " (build-id \($0))" } ?? ""
-    return switch kind {
-    case .stripped: "\(name)\(build) is stripped: only its exported functions have names"
-    case .incomplete: "\(name)\(build) has a damaged symbol table: some functions have no names"
-    case .noNames(.noSymbols): "\(name)\(build) has no symbols: its functions have no names"
-    case .noNames(.notELF): "\(name)\(build) is no 64-bit ELF file: it has no names"
-    case .noNames(.unreadable): "\(name)\(build) cannot be read: its functions have no names"
-    case .noNames(.damaged): "\(name)\(build) is a damaged ELF file: its functions have no names"
-    case .noNames(.tooLarge): "\(name)\(build) has too many symbols: its functions have no names"
-    }
-  }
-}
 
 /// Never fails: what has no name keeps its module and offset, and a remark says why.
 package struct Symbolicator {
-  /// Which file it is, and that nobody rewrote it in place.
-  private struct FileIdentity: Hashable {
-    var device: UInt64
-    var inode: UInt64
-    var size: Int64
-    var changedNanoseconds: Int64
-  }
-
   private struct Name {
     var raw: ByteString
     var display: ByteString
     var start: UInt64
+    var aliases: [ByteString]
   }
 
   private struct Module {
@@ -53,17 +17,28 @@ package struct Symbolicator {
     var lastUse = 0
   }
 
+  private struct Told: Hashable {
+    var file: OpenedFile
+    var subject: SymbolRemark.Kind.Subject
+  }
+
   private static let maximumNamesPerModule = 8192
   private static let maximumModules = 4096
 
   private let limitBytes: Int
-  private var modules: [FileIdentity: Module] = [:]
+  private var modules: [OpenedFile: Module] = [:]
   private var uses = 0
-  private var remarked: Set<FileIdentity> = []
+  private var remarked: Set<Told> = []
   private var remarks: [SymbolRemark] = []
+  private let debugFiles: DebugFileSearch?
+  private var lines = SourceLines()
 
-  /// `limitBytes` bounds all indexes together; a single larger one is kept alone.
-  package init(limitBytes: Int = 96 << 20) { self.limitBytes = limitBytes }
+  /// `limitBytes` bounds all indexes together; a single larger one is kept alone. With `debugFiles`, modules without a
+  /// full symbol table take their names from their separate debug file.
+  package init(limitBytes: Int = 96 << 20, debugFiles: DebugFileSearch? = nil) {
+    self.limitBytes = limitBytes
+    self.debugFiles = debugFiles
+  }
 
   /// Bytes held by the indexes.
   package var byteCount: Int { modules.values.reduce(0) { $0 + ($1.index?.byteCount ?? 0) } }
@@ -90,7 +65,7 @@ package struct Symbolicator {
 
   /// Names one frame from an address in its module's own terms and the module's opened file.
   package mutating func name(_ frame: inout Frame, lookup address: UInt64, descriptor: Int32) {
-    guard let identity = Self.identity(of: descriptor) else {
+    guard let identity = OpenedFile(descriptor) else {
       remarks.append(SymbolRemark(module: frame.module, kind: .noNames(.unreadable)))
       return
     }
@@ -99,19 +74,23 @@ package struct Symbolicator {
     frame.symbol = name.display
     frame.rawSymbol = name.raw == name.display ? nil : name.raw
     frame.symbolOffset = (frame.moduleOffset ?? address) &- name.start
+    frame.aliases = name.aliases
   }
 
-  private mutating func name(of address: UInt64, in identity: FileIdentity) -> Name? {
+  private mutating func name(of address: UInt64, in identity: OpenedFile) -> Name? {
     if let known = modules[identity]?.names[address] { return known }
     let found = modules[identity]?.index?.match(address).map { match in
-      Name(raw: match.rawName, display: SymbolName(raw: match.rawName).display, start: match.start)
+      let display = SymbolName(raw: match.rawName).display
+      return Name(
+        raw: match.rawName, display: display, start: match.start,
+        aliases: Self.aliases(match.aliases, besides: display))
     }
     if modules[identity]?.names.count == Self.maximumNamesPerModule { modules[identity]?.names = [:] }
     modules[identity]?.names[address] = .some(found)
     return found
   }
 
-  private mutating func load(_ identity: FileIdentity, descriptor: Int32, for module: ModuleReference?) {
+  private mutating func load(_ identity: OpenedFile, descriptor: Int32, for module: ModuleReference?) {
     uses += 1
     if modules[identity] == nil {
       if modules.count == Self.maximumModules { modules = [:] }
@@ -123,10 +102,15 @@ package struct Symbolicator {
   }
 
   private mutating func read(
-    _ identity: FileIdentity, descriptor: Int32, for module: ModuleReference?
+    _ identity: OpenedFile, descriptor: Int32, for module: ModuleReference?
   ) -> SymbolIndex? {
     do throws(SymbolFailure) {
-      let index = try SymbolIndex(descriptor: descriptor)
+      let index = try SymbolIndex(descriptor: descriptor) {
+        guard let debugFiles else { return nil }
+        var found = debugFiles.find(forModule: descriptor, path: module?.path ?? ByteString([]))
+        for refusal in found.refusals { remark(.refusedDebugFile(refusal), identity, module) }
+        return found.file.take()
+      }
       if index.isIncomplete {
         remark(.incomplete, identity, module)
       } else if index.coverage == .exported {
@@ -140,9 +124,11 @@ package struct Symbolicator {
   }
 
   private mutating func remark(
-    _ kind: SymbolRemark.Kind, _ identity: FileIdentity, _ module: ModuleReference?
+    _ kind: SymbolRemark.Kind, _ identity: OpenedFile, _ module: ModuleReference?
   ) {
-    guard remarked.count < Self.maximumModules, remarked.insert(identity).inserted else { return }
+    guard remarked.count < Self.maximumModules,
+      remarked.insert(Told(file: identity, subject: kind.subject)).inserted
+    else { return }
     remarks.append(SymbolRemark(module: module, kind: kind))
   }
 
@@ -153,13 +139,63 @@ package struct Symbolicator {
       modules[oldest.key] = nil
     }
   }
+}
 
-  private static func identity(of descriptor: Int32) -> FileIdentity? {
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
-    let changed = Int64(status.st_ctim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_ctim.tv_nsec)
-    return FileIdentity(
-      device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-      changedNanoseconds: changed)
+extension Symbolicator {
+  /// The other names of the place, as people read them.
+  private static func aliases(_ raw: [ByteString], besides chosen: ByteString) -> [ByteString] {
+    var seen: Set = [chosen]
+    return raw.map { SymbolName(raw: $0).display }.filter { seen.insert($0).inserted }
+  }
+
+  /// Gives a named frame its source line and puts the calls that were inlined there before it, innermost first.
+  ///
+  /// `lookup` is the address that the frame was named by. What is not known by the deadline (a moment of
+  /// CLOCK_MONOTONIC in nanoseconds) is left out; a later call may find it. Debug files are mapped and libdw believes
+  /// what is in them: only for a process that may end with a hostile file.
+  package mutating func expand(
+    _ frame: Frame, lookup: UInt64, descriptor: Int32, deadline: Int64
+  ) -> [Frame] {
+    guard let identity = OpenedFile(descriptor), let debugFiles else { return [frame] }
+    var found: [SymbolRemark.Kind] = []
+    let calls = lines.calls(
+      at: lookup, in: identity, descriptor: descriptor, path: frame.module?.path ?? ByteString([]),
+      search: debugFiles, deadline: deadline
+    ) { found.append($0) }
+    for kind in found { remark(kind, identity, frame.module) }
+    guard let function = calls.last else { return [frame] }
+    return calls.dropLast().map { $0.inlinedFrame(of: frame) } + [function.applied(to: frame)]
+  }
+}
+
+extension SourceCall {
+  private var names: (raw: ByteString, display: ByteString)? {
+    function.map { ($0, SymbolName(raw: $0).display) }
+  }
+
+  fileprivate func inlinedFrame(of physical: Frame) -> Frame {
+    var frame = Frame(programCounter: physical.programCounter, trust: physical.trust)
+    frame.module = physical.module
+    frame.moduleOffset = physical.moduleOffset
+    frame.symbol = names?.display
+    frame.rawSymbol = names.flatMap { $0.raw == $0.display ? nil : $0.raw }
+    (frame.file, frame.line, frame.isInlined) = (file, line, true)
+    return frame
+  }
+
+  /// The symbol table has the word on names; of several for one place, the one that the debug information uses.
+  fileprivate func applied(to physical: Frame) -> Frame {
+    var frame = physical
+    (frame.file, frame.line) = (file, line)
+    guard let names else { return frame }
+    if let index = frame.aliases.firstIndex(of: names.display), let other = frame.symbol {
+      frame.aliases[index] = other
+      frame.symbol = nil
+    }
+    if frame.symbol == nil {
+      frame.symbol = names.display
+      frame.rawSymbol = names.raw == names.display ? nil : names.raw
+    }
+    return frame
   }
 }
