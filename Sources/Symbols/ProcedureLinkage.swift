@@ -1,6 +1,7 @@
 // Names for the procedure linkage table: the short jumps through which x86-64 code calls other modules.
 
 internal import CElfutils
+internal import Glibc
 
 extension SymbolCollection {
   private static let maximumEntries = 65_536
