@@ -7,6 +7,8 @@ package struct Analysis: Sendable {
   package var end: WalkEnd
   /// Innermost first.
   package var frames: [Frame]
+  /// The outer frames rest on bytes that were copied after the thread went on.
+  package var isCompleted = false
   /// What came up about modules for the first time, for a person.
   package var remarks: [ByteString] = []
 
@@ -20,6 +22,7 @@ extension Analysis {
   package var encoded: [UInt8] {
     var writer = MessageWriter()
     writer.append(end.rawValue)
+    writer.append(isCompleted)
     let modules = Array(Set(frames.compactMap(\.module)))
     writer.append(modules.count)
     for module in modules { writer.append(module) }
@@ -34,6 +37,7 @@ extension Analysis {
   package init(decoding bytes: [UInt8]) throws(MessageReader.Malformed) {
     var reader = MessageReader(bytes)
     end = try reader.rawValue()
+    isCompleted = try reader.flag()
     let modules = try reader.list { (reader) throws(MessageReader.Malformed) in
       try ModuleReference(decoding: &reader)
     }
@@ -59,6 +63,7 @@ extension MessageWriter {
     append(frame.trust.rawValue)
     append(frame.isInlined)
     append(frame.isSignalFrame)
+    append(frame.isGenerated)
     append(optional: module) { $0.append($1) }
     append(optional: frame.moduleOffset) { $0.append($1) }
     append(optional: frame.symbolOffset) { $0.append($1) }
@@ -66,6 +71,8 @@ extension MessageWriter {
     append(optional: frame.rawSymbol) { $0.append($1.bytes) }
     append(optional: frame.file) { $0.append($1.bytes) }
     append(optional: frame.line) { $0.append($1) }
+    append(frame.aliases.count)
+    for alias in frame.aliases { append(alias.bytes) }
   }
 }
 
@@ -101,6 +108,7 @@ extension Frame {
     self.init(programCounter: try reader.word(), trust: try reader.rawValue())
     isInlined = try reader.flag()
     isSignalFrame = try reader.flag()
+    isGenerated = try reader.flag()
     module = try reader.optional { (reader) throws(MessageReader.Malformed) in
       guard !modules.isEmpty else { throw MessageReader.Malformed() }
       return modules[try reader.integer(in: 0...modules.count - 1)]
@@ -113,5 +121,6 @@ extension Frame {
     line = try reader.optional { (reader) throws(MessageReader.Malformed) in
       try reader.integer(in: 0...Int(Int32.max))
     }
+    aliases = try reader.list { (reader) throws(MessageReader.Malformed) in ByteString(try reader.string()) }
   }
 }

@@ -7,6 +7,8 @@ internal import Symbols
 
 final class StackAnalysis {
   private static let mostMapBytes = 64 << 20
+  /// For the lines of one stack; what is not found by then may be there for the next one.
+  private static let timeForLines = Duration.seconds(5)
 
   private let files = TargetFiles { region in
     guard let file = AnalystSocket.request(.wantsMapping(start: region.start)) else { return nil }
@@ -14,7 +16,8 @@ final class StackAnalysis {
   }
   private let vdso: [UInt8]?
   private let unwinder = Unwinder()
-  private var symbolicator = Symbolicator()
+  private var symbolicator = Symbolicator(debugFiles: DebugFileSearch())
+  private let generatedCode = GeneratedCode()
   /// Kept while the text of `maps` stays the same.
   private var maps: [UInt8] = []
   private var space: AddressSpace?
@@ -37,35 +40,54 @@ final class StackAnalysis {
     guard let space else { return give(Analysis(end: .notCaptured, frames: []), true) }
     let walk = unwinder.walk(snapshot, in: space, limit: maxFrames)
     var analysis = Analysis(end: walk.end, frames: walk.frames.map(\.frame))
-    if depth == .addresses { return give(analysis, true) }
-    give(analysis, false)
-    analysis.frames = frames(of: walk, in: space)
-    analysis.remarks = symbolicator.takeRemarks().map { ByteString($0.text) }
+    analysis.isCompleted = walk.usedLaterBytes
+    give(analysis, depth == .addresses)
+    if depth == .addresses { return }
+    let frames = named(walk, in: space)
+    analysis.frames = frames.map(\.frame)
+    analysis.remarks = takeRemarks()
+    give(analysis, depth == .names)
+    if depth == .names { return }
+    let deadline = Clock.monotonicNanoseconds + Self.timeForLines.nanoseconds
+    analysis.frames = frames.flatMap { expanded($0, deadline) }
+    analysis.remarks = takeRemarks()
     give(analysis, true)
   }
 
-  private func frames(of walk: Walk, in space: AddressSpace) -> [Frame] {
-    var frames = walk.frames.map(name)
+  private func takeRemarks() -> [ByteString] { symbolicator.takeRemarks().map { ByteString($0.text) } }
+
+  /// The frames with their names, and with `main` where it left no frame of its own.
+  private func named(_ walk: Walk, in space: AddressSpace) -> [WalkedFrame] {
+    var frames = walk.frames.map(named)
+    if frames.contains(where: { $0.frame.isGenerated }) { generatedCode.name(&frames) }
     guard let main = MainFunction(in: walk, space) else { return frames }
-    switch main.place(startOfCalled: frames[main.called].symbolStart) {
-    case .called where frames[main.called].symbol == nil:
-      frames[main.called].symbol = "main"
-      frames[main.called].trust = .symbolGuess
+    switch main.place(startOfCalled: frames[main.called].frame.symbolStart) {
+    case .called where frames[main.called].frame.symbol == nil:
+      frames[main.called].frame.symbol = "main"
+      frames[main.called].frame.trust = .symbolGuess
     case .called: break
     case .tailCall:
-      var frame = name(main.frame)
-      frame.symbol = frame.symbol ?? "main"
-      frames.insert(frame, at: main.called + 1)
+      var walked = named(main.frame)
+      walked.frame.symbol = walked.frame.symbol ?? "main"
+      frames.insert(walked, at: main.called + 1)
     }
     return frames
   }
 
-  private func name(_ walked: WalkedFrame) -> Frame {
-    var frame = walked.frame
+  private func named(_ walked: WalkedFrame) -> WalkedFrame {
+    var named = walked
     if let lookup = walked.lookupAddress, let descriptor = walked.image?.rawDescriptor {
-      symbolicator.name(&frame, lookup: lookup, descriptor: descriptor)
+      symbolicator.name(&named.frame, lookup: lookup, descriptor: descriptor)
     }
-    return frame
+    return named
+  }
+
+  /// A frame with its line, behind the calls that were inlined into it.
+  private func expanded(_ walked: WalkedFrame, _ deadline: Int64) -> [Frame] {
+    guard let lookup = walked.lookupAddress, let descriptor = walked.image?.rawDescriptor else {
+      return [walked.frame]
+    }
+    return symbolicator.expand(walked.frame, lookup: lookup, descriptor: descriptor, deadline: deadline)
   }
 }
 

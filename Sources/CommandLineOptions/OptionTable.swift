@@ -29,8 +29,8 @@ package let optionTable: [OptionDefinition] = [
     "never-stop", for: everywhere, .set(\.neverStop, to: true),
     "never hold a thread still to copy its stack"),
   OptionDefinition(
-    "symbols", for: everywhere, .read("WHICH", default: "fast", into: \.symbols, by: readChoice),
-    "none, or fast: names from symbol tables"),
+    "symbols", for: everywhere, .read("WHICH", default: "full", into: \.symbols, by: readChoice),
+    "none, fast: names from symbol tables, or full: also lines and inlined calls"),
   OptionDefinition(
     "json", for: everywhere, .set(\.outputKind, to: .json),
     "one JSON object a line instead of text"),

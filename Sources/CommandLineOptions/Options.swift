@@ -44,6 +44,8 @@ package enum SymbolDetail: String, CaseIterable, Sendable {
   case none
   /// Names from symbol tables.
   case fast
+  /// Also source lines and inlined calls.
+  case full
 }
 
 /// Everything a command needs to know. The values here are the defaults.
@@ -58,7 +60,7 @@ package struct Options: Sendable, Equatable {
   package var interval: Duration?
   package var maxFrames = 256
   package var neverStop = false
-  package var symbols = SymbolDetail.fast
+  package var symbols = SymbolDetail.full
   package var outputKind = OutputKind.text
   package var output = OutputDestination.automatic
   /// How long to watch; nil: for ever.

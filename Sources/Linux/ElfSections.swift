@@ -4,7 +4,7 @@ extension ElfImage {
   /// Real programs have about 40. Files with more than this are object files, or hostile.
   private static let sectionLimit = 4096
 
-  /// A section that is part of the program in memory; nil if there is none of that name or it has no contents.
+  /// Nil if there is no section of that name, or it has no contents in the file or compressed ones.
   package func section(named name: String) -> Segment? {
     guard let header = pages.bytes(at: 0, count: 64) else { return nil }
     let table = header.littleEndian(at: 40, count: 8)
@@ -22,6 +22,8 @@ extension ElfImage {
       guard headers.littleEndian(at: start + 4, count: 4) != 8,
         pages.bytes(at: nameOffset, count: wanted.count) == wanted
       else { continue }
+      // SHF_COMPRESSED
+      if headers.littleEndian(at: start + 8, count: 8) & 0x800 != 0 { return nil }
       let size = headers.littleEndian(at: start + 32, count: 8)
       return Segment(
         isExecutable: headers.littleEndian(at: start + 8, count: 8) & 4 != 0,  // SHF_EXECINSTR

@@ -30,6 +30,7 @@ package struct StackRecord: Sendable, Encodable {
   let captured: CaptureWay?
   let stopped: Duration
   let isApproximate: Bool
+  let isCompleted: Bool
   let end: WalkEnd
   let missing: EscapedText?
   let frames: [FrameRecord]
@@ -41,6 +42,7 @@ package struct StackRecord: Sendable, Encodable {
     captured = stack.way
     stopped = stack.stoppedFor
     isApproximate = stack.isApproximate
+    isCompleted = stack.isCompleted
     end = stack.end
     missing = stack.missing.map { EscapedText($0) }
     frames = stack.frames.map(FrameRecord.init)
@@ -51,6 +53,7 @@ package struct StackRecord: Sendable, Encodable {
     case captured
     case stopped = "stopped_us"
     case isApproximate = "approximate"
+    case isCompleted = "completed"
     case end = "walk_end"
     case missing, frames
   }
@@ -61,6 +64,7 @@ package struct StackRecord: Sendable, Encodable {
     try container.encodeIfPresent(captured, forKey: .captured)
     try container.encode(stopped.wholeMicroseconds, forKey: .stopped)
     try container.encode(isApproximate, forKey: .isApproximate)
+    if isCompleted { try container.encode(true, forKey: .isCompleted) }
     try container.encode(end, forKey: .end)
     try container.encodeIfPresent(missing, forKey: .missing)
     try container.encode(frames, forKey: .frames)
@@ -86,6 +90,8 @@ struct FrameRecord: Sendable, Encodable {
   let line: Int?
   let isInlined: Bool
   let isSignalFrame: Bool
+  /// Nil where it is not.
+  let isGenerated: Bool?
   let trust: FrameTrust
   /// Last component of the module's path; for text only.
   let moduleName: EscapedText?
@@ -108,6 +114,7 @@ struct FrameRecord: Sendable, Encodable {
     line = frame.line
     isInlined = frame.isInlined
     isSignalFrame = frame.isSignalFrame
+    isGenerated = frame.isGenerated ? true : nil
     trust = frame.trust
     moduleName = frame.module.map { EscapedText($0.name) }
   }
@@ -129,6 +136,7 @@ struct FrameRecord: Sendable, Encodable {
     case line
     case isInlined = "inlined"
     case isSignalFrame = "signal_frame"
+    case isGenerated = "generated"
     case trust
   }
 }

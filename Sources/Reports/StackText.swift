@@ -9,6 +9,14 @@ private let framesShownAtBottom = 7
 /// A longer name pushes the module aside instead of moving all the others.
 private let widestNameColumn = 44
 
+/// What makes a runtime write the names of its generated code into `/tmp/perf-PID.map`.
+private let runtimes = [
+  (module: "node", remedy: "node --perf-basic-prof --interpreted-frames-native-stack"),
+  (module: "libnode", remedy: "node --perf-basic-prof --interpreted-frames-native-stack"),
+  (module: "libjvm", remedy: "jcmd PID Compiler.perfmap (Java 17 and later)"),
+  (module: "libcoreclr", remedy: "DOTNET_PerfMapEnabled=1"),
+]
+
 extension ThreadRecord {
   var spoken: String {
     switch role {
@@ -24,19 +32,56 @@ extension StackRecord {
     var lines = style.detail == .everything ? capture.map { ["  \($0)"] } ?? [] : []
     if isApproximate { lines.append("  approximate: some registers could not be had") }
     if frames.isEmpty { return lines + ["  no stack: \(missing?.text ?? "nothing could be copied")"] }
-    let columns = FrameColumns(frames, style)
-    let isCut = frames.count > framesShown && style.detail != .everything
-    let hidden =
-      isCut ? (framesShown - framesShownAtBottom - 1)..<(frames.count - framesShownAtBottom) : 0..<0
-    for (index, frame) in frames.enumerated() where !hidden.contains(index) {
-      if index == hidden.upperBound, isCut {
-        lines.append(style.palette.faint("     … \(hidden.count) frames (-v shows them)"))
-      }
-      lines.append(frame.line(index, columns, style))
-    }
+    lines += frameLines(style)
     if let gap = end.gap { lines.append(style.palette.faint("     … \(gap)")) }
+    if isCompleted { lines.append("  its outer frames were copied a moment later") }
+    if style.detail != .everything, let hint = generatedCodeHint { lines.append("  \(hint)") }
     if let missing { lines.append("  \(missing.text)") }
     return lines
+  }
+
+  private func frameLines(_ style: TextStyle) -> [String] {
+    let rows = rows(style)
+    let isCut = rows.count > framesShown && style.detail != .everything
+    let hidden =
+      isCut ? (framesShown - framesShownAtBottom - 1)..<(rows.count - framesShownAtBottom) : 0..<0
+    let columns = FrameColumns(rows.filter { !isFolded($0) }.map { frames[$0.lowerBound] }, style)
+    var lines: [String] = []
+    for (index, row) in rows.enumerated() where !hidden.contains(index) {
+      if index == hidden.upperBound, isCut {
+        let count = rows[hidden].map(\.count).reduce(0, +)
+        lines.append(style.palette.faint("     … \(count) frames (-v shows them)"))
+      }
+      let folded = "[JIT code, anonymous memory, \(row.count) frame\(row.count == 1 ? "" : "s")]"
+      lines.append(
+        isFolded(row) && style.detail != .everything
+          ? paddedLeft("\(row.lowerBound)", to: 4) + " " + folded
+          : frames[row.lowerBound].line(row.lowerBound, columns, style))
+    }
+    return lines
+  }
+
+  /// What stands in one line: a frame, or a run of frames of which nothing is known but that they are generated code.
+  private func rows(_ style: TextStyle) -> [Range<Int>] {
+    var rows: [Range<Int>] = []
+    for index in frames.indices {
+      if style.detail != .everything, let last = rows.last, isFolded(last), frames[index].isNamelessCode {
+        rows[rows.count - 1] = last.lowerBound..<(index + 1)
+      } else {
+        rows.append(index..<(index + 1))
+      }
+    }
+    return rows
+  }
+
+  private func isFolded(_ row: Range<Int>) -> Bool { frames[row.lowerBound].isNamelessCode }
+
+  /// How the frames' names can be had, for runtimes that are known by the files on the stack.
+  private var generatedCodeHint: String? {
+    guard frames.contains(where: \.isNamelessCode) else { return nil }
+    let modules = frames.compactMap(\.moduleName?.text)
+    let runtime = runtimes.first { runtime in modules.contains { $0.hasPrefix(runtime.module) } }
+    return runtime.map { "names for the JIT code: \($0.remedy)" }
   }
 
   private var capture: String? {
@@ -47,6 +92,8 @@ extension StackRecord {
 }
 
 extension FrameRecord {
+  fileprivate var isNamelessCode: Bool { isGenerated == true && symbol == nil && module == nil }
+
   /// The symbol, or where the address lies if it has none.
   fileprivate var name: String {
     if let symbol { return symbol.text }

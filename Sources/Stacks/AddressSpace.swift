@@ -28,6 +28,8 @@ package final class AddressSpace {
   private let openImage: (MemoryRegion) -> ElfImage?
   private let vdso: ElfImage?
   private var modules: [UInt64: LoadedModule] = [:]
+  /// Each may hold an open file. Beyond this all are forgotten, and those still needed are asked for again.
+  private static let mostModules = 512
   /// One interpretation of a rule reads hundreds of words of the same table.
   private var recentFile: MappedFile?
 
@@ -45,6 +47,9 @@ package final class AddressSpace {
     map.region(containing: address)
   }
 
+  /// Nothing was mapped there when the mappings were listed, so a copy that leads there needs a new list.
+  package func isUnknown(_ address: UInt64) -> Bool { region(containing: address) == nil }
+
   package func isExecutable(_ address: UInt64) -> Bool { region(containing: address)?.isExecutable ?? false }
 
   /// The module mapped there; nil for anonymous memory and unmapped addresses.
@@ -53,12 +58,24 @@ package final class AddressSpace {
     if let known = modules[region.start] { return known }
     let image = region.path == Array("[vdso]".utf8) ? vdso : openImage(region)
     guard region.hasFile || image != nil else { return nil }
-    let module = LoadedModule(
+    var module = LoadedModule(
       reference: ModuleReference(
         path: ByteString(region.path), buildID: image?.buildID, isDeleted: region.isDeleted),
       image: image, loadBias: image?.loadBias(of: region))
+    // The own terms of a file that is none of programs are places in it.
+    if image == nil, region.isMemoryFile { module.loadBias = region.start &- region.fileOffset }
+    if modules.count >= AddressSpace.mostModules { modules.removeAll() }
     modules[region.start] = module
     return module
+  }
+
+  /// Code that the process has made itself: it lies in memory that no program file is mapped to.
+  package func isGenerated(_ address: UInt64) -> Bool {
+    guard let region = region(containing: address), region.isExecutable else { return false }
+    if region.isMemoryFile { return module(containing: address)?.image == nil }
+    // `[vdso]`, `[vsyscall]` and `[uprobes]` are the kernel's; named anonymous memory is `[anon:…]`.
+    let prefix = Array("[anon:".utf8)
+    return !region.hasFile && (region.path.isEmpty || region.path.starts(with: prefix))
   }
 
   /// The word that the file behind a mapping holds for an address. For writable mappings the process may have another.
@@ -81,6 +98,11 @@ package final class AddressSpace {
     else { return nil }
     return image.pages.bytes(at: MappedFile(region, image.pages).offset(of: address), count: count)
   }
+}
+
+extension MemoryRegion {
+  /// Made with memfd_create(2), by whatever name.
+  fileprivate var isMemoryFile: Bool { path.starts(with: Array("/memfd:".utf8)) }
 }
 
 /// Where the bytes of a mapping are in its file.

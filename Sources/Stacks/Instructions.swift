@@ -31,6 +31,8 @@ package enum Instructions {
     return 2 + (hasSIB ? 1 : 0) + displacement
   }
 
+  package static let `return`: UInt8 = 0xC3
+
   /// `mov $15, %rax; syscall`: what a signal handler returns to (rt_sigreturn; `__restore_rt` in glibc and musl).
   package static let signalReturn: [UInt8] = [0x48, 0xC7, 0xC0, 0x0F, 0x00, 0x00, 0x00, 0x0F, 0x05]
 }

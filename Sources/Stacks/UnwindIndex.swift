@@ -1,31 +1,42 @@
-// A sorted table of unwind rules, made for modules that bring none: statically linked programs have only the rules.
+// A sorted table of unwind rules, made for modules that bring none: statically linked programs have only the rules, and
+// some have them only for debuggers.
 
 internal import Linux
 
-/// Where each rule (FDE) of an `.eh_frame` section begins, by the first address that it is for.
-///
-/// Layout: Linux Standard Base core 5.0, section 10.6.1; pointer encodings: section 10.5. Addresses are the file's own.
+/// Where each rule (FDE) of a section begins, by the first address that it is for. Addresses are the file's own.
 struct UnwindIndex {
-  private struct Entry {
-    var firstAddress: UInt64
-    var rule: UInt64
+  enum Kind {
+    /// `.eh_frame`. Layout: Linux Standard Base core 5.0, section 10.6.1; pointer encodings: section 10.5.
+    case loaded
+    /// `.debug_frame`, which no process has in memory. Layout: DWARF 5, section 6.4.1.
+    case debug
   }
 
+  private struct Entry {
+    var firstAddress: UInt64
+    /// Counted from the section's beginning.
+    var rule: Int
+  }
+
+  let section: ElfImage.Segment
   private let entries: [Entry]
   /// A program of 100 MB has about 8 MB of rules.
   private static let sizeLimit: UInt64 = 32 << 20
 
-  init?(_ image: ElfImage) {
-    guard let section = image.section(named: ".eh_frame"), section.fileSize <= UnwindIndex.sizeLimit,
+  init?(_ image: ElfImage, _ kind: Kind) {
+    guard let section = image.section(named: kind == .loaded ? ".eh_frame" : ".debug_frame"),
+      section.fileSize <= UnwindIndex.sizeLimit,
       let bytes = UnwindIndex.contents(of: section, in: image)
     else { return nil }
-    entries = UnwindIndex.rules(bytes, at: section.virtualAddress).sorted {
+    self.section = section
+    entries = UnwindIndex.rules(bytes, kind, at: section.virtualAddress).sorted {
       $0.firstAddress < $1.firstAddress
     }
   }
 
-  /// The last rule that begins at or before the address; it need not reach that far.
-  func rule(before address: UInt64) -> (firstAddress: UInt64, rule: UInt64)? {
+  /// The last rule that begins at or before the address; it need not reach that far. Its place is counted from the
+  /// section's beginning.
+  func rule(before address: UInt64) -> (firstAddress: UInt64, rule: Int)? {
     var low = 0
     var high = entries.count
     while low < high {
@@ -47,23 +58,24 @@ struct UnwindIndex {
     return bytes
   }
 
-  /// Goes through the entries: each a 32-bit length and a 32-bit distance back to its CIE, or 0 if it is a CIE. A
-  /// length of 0 ends them; the 64-bit format, which no linker writes here, ends them too.
-  private static func rules(_ bytes: [UInt8], at address: UInt64) -> [Entry] {
+  /// Goes through the entries: each a 32-bit length and a 32-bit distance back to its CIE, or 0 if it is a CIE; in
+  /// `.debug_frame` the CIE's place, or all ones. A length of 0 ends them; the 64-bit format, which no linker writes
+  /// here, ends them too.
+  private static func rules(_ bytes: [UInt8], _ kind: Kind, at address: UInt64) -> [Entry] {
     var entries: [Entry] = []
     var encodings: [Int: UInt8] = [:]
     var position = 0
     while position + 8 <= bytes.count {
       let length = Int(bytes.littleEndian(at: position, count: 4))
-      let distance = Int(bytes.littleEndian(at: position + 4, count: 4))
+      let link = Int(bytes.littleEndian(at: position + 4, count: 4))
       guard length >= 4, length < 0xFFFF_FFF0, position + 4 + length <= bytes.count else { break }
       let body = bytes[(position + 8)..<(position + 4 + length)]
-      if distance == 0 {
+      if link == (kind == .loaded ? 0 : 0xFFFF_FFFF) {
         encodings[position] = pointerEncoding(body)
-      } else if let encoding = encodings[position + 4 - distance],
+      } else if let encoding = encodings[kind == .loaded ? position + 4 - link : link],
         let first = pointer(body, encoding, at: address &+ UInt64(position + 8))
       {
-        entries.append(Entry(firstAddress: first, rule: address &+ UInt64(position)))
+        entries.append(Entry(firstAddress: first, rule: position))
       }
       position += 4 + length
     }

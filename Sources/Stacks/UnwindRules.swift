@@ -12,6 +12,8 @@ internal import StallCore
     case caller(Registers)
     /// The rules say that there is no caller.
     case outermost
+    /// There is a rule, and the return address is 0.
+    case returnsToZero
     case noRule
     /// There is a rule, but not what it needs: stack bytes or a register.
     case missingBytes
@@ -21,7 +23,7 @@ internal import StallCore
   }
 
   private let space: unw_addr_space_t?
-  private var indexes: [(image: ElfImage, index: UnwindIndex?)] = []
+  private var indexes: [(image: ElfImage, kind: UnwindIndex.Kind, index: UnwindIndex?)] = []
 
   init() {
     var accessors = unsafe unw_accessors_t(
@@ -42,8 +44,9 @@ internal import StallCore
   /// `lookup` is the address whose rule applies: the registers' pc, or one less for a return address, which may
   /// already belong to the next function.
   func step(from registers: Registers, lookup: UInt64, memory: WalkMemory) -> Outcome {
-    let query = RuleQuery(registers: registers, lookup: lookup, memory: memory, index: index(of:))
+    let query = RuleQuery(registers: registers, lookup: lookup, memory: memory, index: index(of:_:))
     memory.missedBytes = false
+    memory.lastStackWord = nil
     let outcome = withExtendedLifetime(query) { step(query) }
     // libunwind guesses where it has no rule, and may call the guess a success.
     if memory.readsLeft == 0 { return .exhausted }
@@ -51,10 +54,10 @@ internal import StallCore
   }
 
   /// Made once for a file; a few are kept, since a process seldom has more than one without a table.
-  private func index(of image: ElfImage) -> UnwindIndex? {
-    if let known = indexes.first(where: { $0.image === image }) { return known.index }
-    if indexes.count == 4 { indexes.removeFirst() }
-    indexes.append((image, UnwindIndex(image)))
+  private func index(of image: ElfImage, _ kind: UnwindIndex.Kind) -> UnwindIndex? {
+    if let known = indexes.first(where: { $0.image === image && $0.kind == kind }) { return known.index }
+    if indexes.count == 8 { indexes.removeFirst() }
+    indexes.append((image, kind, UnwindIndex(image, kind)))
     return indexes.last?.index
   }
 
@@ -64,6 +67,7 @@ internal import StallCore
     var result = unsafe clibunwind_begin(&cursor, space, Unmanaged.passUnretained(query).toOpaque())
     if result == 0 { result = unsafe clibunwind_step(&cursor) }
     if result < 0 { return query.memory.missedBytes || query.missedRegister ? .missingBytes : .badRule }
+    if result == 0, query.memory.lastStackWord == 0 { return .returnsToZero }
     if result == 0 { return unsafe clibunwind_lost_frame_pointer(&cursor) == 0 ? .outermost : .badRule }
     var caller = Registers()
     for number in Registers.keptByCalls {
@@ -80,70 +84,6 @@ extension Registers {
   fileprivate static let keptByCalls = [3, 6, 7, 12, 13, 14, 15, 16]
 }
 
-/// The state behind the accessors' opaque argument.
-private final class RuleQuery {
-  let registers: Registers
-  let lookup: UInt64
-  let memory: WalkMemory
-  var foundNoRule = false
-  var missedRegister = false
-  private let index: (ElfImage) -> UnwindIndex?
-  private var madeEntry: UInt64 = 0
-
-  init(registers: Registers, lookup: UInt64, memory: WalkMemory, index: @escaping (ElfImage) -> UnwindIndex?)
-  {
-    self.index = index
-    self.registers = registers
-    self.lookup = lookup
-    self.memory = memory
-  }
-
-  /// The table in which the rule for an address is to be looked up; nil if its module has none.
-  func table(for pc: UInt64) -> RuleTable? {
-    guard let module = memory.space.module(containing: pc), let image = module.image,
-      let bias = module.loadBias
-    else { return nil }
-    if let segment = image.unwindTable { return RuleTable(segment, in: image, loadBias: bias) }
-    guard let rule = index(image)?.rule(before: pc &- bias) else { return nil }
-    // One entry, at an address that no program can have; the section lies within 2 GB of the code.
-    madeEntry = (rule.rule &- rule.firstAddress) << 32
-    return RuleTable(base: rule.firstAddress &+ bias, entries: RuleTable.madeAddress, count: 1)
-  }
-
-  func word(at address: UInt64) -> UInt64? {
-    address == RuleTable.madeAddress ? madeEntry : memory.word(at: address)
-  }
-}
-
-/// A sorted table of pairs: distance from `base` to a function's first address, distance from `base` to its rule.
-private struct RuleTable {
-  var base: UInt64
-  var entries: UInt64
-  var count: UInt64
-
-  /// In the hole between user and kernel addresses.
-  static let madeAddress: UInt64 = 1 << 63
-
-  init(base: UInt64, entries: UInt64, count: UInt64) {
-    self.base = base
-    self.entries = entries
-    self.count = count
-  }
-
-  /// `.eh_frame_hdr`. Layout: Linux Standard Base core 5.0, section 10.6.2. Only the encodings that linkers write are
-  /// understood: version 1, a 32-bit relative pointer (DW_EH_PE_pcrel or datarel | sdata4), a 32-bit count, and
-  /// 32-bit distances from the header.
-  init?(_ segment: ElfImage.Segment, in image: ElfImage, loadBias: UInt64) {
-    guard let header = image.pages.bytes(at: segment.fileOffset, count: 12),
-      header[0] == 1, header[1] == 0x1B || header[1] == 0x3B, header[2] == 0x03, header[3] == 0x3B
-    else { return nil }
-    base = segment.virtualAddress &+ loadBias
-    entries = base &+ 12
-    count = header.littleEndian(at: 8, count: 4)
-    guard count > 0, segment.fileSize >= 12, count <= (segment.fileSize - 12) / 8 else { return nil }
-  }
-}
-
 private func failure(_ code: unw_error_t) -> Int32 { -Int32(code.rawValue) }
 
 private func query(_ argument: UnsafeMutableRawPointer?) -> RuleQuery? {
@@ -157,7 +97,8 @@ private func findRule(
 ) -> Int32 {
   guard let query = unsafe query(argument) else { return failure(UNW_EINVAL) }
   var result = failure(UNW_ENOINFO)
-  if let table = query.table(for: pc) {
+  for kind in [UnwindIndex.Kind.loaded, .debug] where result < 0 {
+    guard let table = query.table(for: pc, kind) else { continue }
     result = unsafe clibunwind_search(
       space, pc, table.base, table.entries, table.count, found, needRules, argument)
   }

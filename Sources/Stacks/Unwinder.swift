@@ -17,6 +17,8 @@ package struct WalkedFrame {
 package struct Walk {
   package var frames: [WalkedFrame]
   package var end: WalkEnd
+  /// Some bytes were copied after the thread went on, so the outer frames may be of a later moment.
+  package var usedLaterBytes = false
 }
 
 /// Walks copied stacks: by the modules' unwind tables, and where there are none by frame pointers that pass every check.
@@ -39,8 +41,9 @@ package final class Unwinder {
     while true {
       frames.append(place.frame(in: space))
       switch step(from: place, memory) {
-      case .end(let end): return Walk(frames: frames, end: end)
-      case .next where frames.count >= limit: return Walk(frames: frames, end: .limit)
+      case .end(let end): return Walk(frames: frames, end: end, usedLaterBytes: memory.usedLaterBytes)
+      case .next where frames.count >= limit:
+        return Walk(frames: frames, end: .limit, usedLaterBytes: memory.usedLaterBytes)
       case .next(let next): place = next
       }
     }
@@ -53,9 +56,11 @@ package final class Unwinder {
 
   private func step(from place: Place, _ memory: WalkMemory) -> Step {
     if place.isSignalFrame { return interrupted(by: place, memory) }
+    if let next = callerOfReturning(place, memory) { return next }
     switch rules.step(from: place.registers, lookup: place.lookup, memory: memory) {
     case .caller(let registers): return caller(registers, of: place, trust: .exact, memory)
     case .outermost: return .end(.root)
+    case .returnsToZero: return .end(place.isCertain ? .root : .noRule)
     case .missingBytes: return .end(.missingBytes)
     case .badRule: return .end(.noRule)
     case .exhausted: return .end(.limit)
@@ -70,13 +75,24 @@ package final class Unwinder {
   private func caller(_ registers: Registers, of place: Place, trust: FrameTrust, _ memory: WalkMemory)
     -> Step
   {
-    let next = Place(registers: registers, arrival: .returnAddress, trust: trust, in: memory.space)
+    var next = Place(registers: registers, arrival: .returnAddress, trust: trust, in: memory.space)
+    next.isCertain = place.isCertain && trust == .exact
     guard memory.space.isExecutable(next.lookup) else {
       let isEntry = memory.space.module(containing: place.lookup)?.isEntry(place.lookup) ?? false
-      return .end(isEntry || trust == .exact && registers.programCounter == 0 ? .root : .noRule)
+      let isMarked = registers.programCounter == 0 && trust == .exact && place.isCertain
+      return .end(isEntry || isMarked ? .root : .noRule)
     }
     guard registers.stackPointer > place.registers.stackPointer else { return .end(.loop) }
     return .next(next)
+  }
+
+  /// At a `ret` the return address is on top of the stack, whatever the rules say: those of hand-written code and of old
+  /// compilers are wrong here. The word must follow a call, since some code jumps by `ret`.
+  private func callerOfReturning(_ place: Place, _ memory: WalkMemory) -> Step? {
+    guard place.arrival == .exact,
+      memory.space.text(at: place.registers.programCounter, count: 1) == [Instructions.return]
+    else { return nil }
+    return callerOnTop(place, trust: .exact, memory)
   }
 
   /// The rbp chain, one link: saved rbp at rbp, return address above it (psABI, figure 3.3).
@@ -98,40 +114,53 @@ package final class Unwinder {
   /// For the innermost frame, or one that a signal interrupted, in a function that makes no frame of its own (or
   /// nowhere at all: a call through a null or wild pointer): then the return address is still on top of the stack.
   private func callerBeforeFirstPush(_ place: Place, _ memory: WalkMemory) -> Step? {
+    place.arrival == .exact ? callerOnTop(place, trust: .scanned, memory) : nil
+  }
+
+  private func callerOnTop(_ place: Place, trust: FrameTrust, _ memory: WalkMemory) -> Step? {
     let stackPointer = place.registers.stackPointer
-    guard place.arrival == .exact, let returnAddress = memory.stackWord(at: stackPointer),
+    guard let returnAddress = memory.stackWord(at: stackPointer),
       memory.space.followsCall(returnAddress) == true
     else { return nil }
     var registers = place.registers
     registers[Registers.programCounter] = returnAddress
     registers[Registers.stackPointer] = stackPointer &+ 8
-    return caller(registers, of: place, trust: .scanned, memory)
+    return caller(registers, of: place, trust: trust, memory)
   }
 
   /// What a signal interrupted, from the `ucontext` that lies at the stack pointer when the handler has returned.
   /// Done here and not by rules, since musl has none for its trampoline.
   private func interrupted(by place: Place, _ memory: WalkMemory) -> Step {
     var registers = Registers()
-    // `struct sigcontext` (arch/x86/include/uapi/asm/sigcontext.h) after flags, link and the 24 bytes of `stack_t`:
-    // r8–r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, here by DWARF number.
-    let numbers = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16]
-    for (index, number) in numbers.enumerated() {
-      registers[number] = memory.stackWord(at: place.registers.stackPointer &+ 40 &+ UInt64(index) * 8)
+    // The return address, the frame's first word, is off the stack.
+    let start = place.registers.stackPointer &- 8 &+ UInt64(SignalFrame.registers)
+    for (index, number) in SignalFrame.registerNumbers.enumerated() {
+      registers[number] = memory.stackWord(at: start &+ UInt64(index) * 8)
     }
     guard registers[Registers.programCounter] != nil else { return .end(.missingBytes) }
-    return .next(Place(registers: registers, arrival: .exact, trust: .exact, in: memory.space))
+    var next = Place(registers: registers, arrival: .exact, trust: .exact, in: memory.space)
+    next.isCertain = place.isCertain
+    return .next(next)
   }
 }
 
 /// One frame on the way.
 private struct Place {
-  /// Whether the pc is the next instruction, or one to which a call returns.
-  enum Arrival { case exact, returnAddress }
+  enum Arrival {
+    /// The pc is the next instruction.
+    case exact
+    /// A call returns to the pc.
+    case returnAddress
+    /// A return to the pc was put on the stack by hand, as for the first function of a `makecontext` stack.
+    case madeReturnAddress
+  }
 
   var registers: Registers
   var arrival: Arrival
   var trust: FrameTrust
   var isSignalFrame: Bool
+  /// No step to here was a guess.
+  var isCertain = true
 
   init(registers: Registers, arrival: Arrival, trust: FrameTrust, in space: AddressSpace) {
     self.registers = registers
@@ -139,11 +168,19 @@ private struct Place {
     let trampoline = Instructions.signalReturn
     isSignalFrame = space.text(at: registers.programCounter, count: trampoline.count) == trampoline
     // Nothing called the trampoline: the kernel put its address on the stack.
-    self.arrival = isSignalFrame ? .exact : arrival
+    if isSignalFrame {
+      self.arrival = .exact
+    } else if arrival == .returnAddress, space.followsCall(registers.programCounter) == false {
+      self.arrival = .madeReturnAddress
+    } else {
+      self.arrival = arrival
+    }
   }
 
   /// The address whose function is meant.
-  var lookup: UInt64 { arrival == .exact ? registers.programCounter : registers.programCounter &- 1 }
+  var lookup: UInt64 {
+    arrival == .returnAddress ? registers.programCounter &- 1 : registers.programCounter
+  }
 
   func frame(in space: AddressSpace) -> WalkedFrame {
     let module = space.module(containing: lookup)
@@ -151,6 +188,7 @@ private struct Place {
     frame.module = module?.reference
     frame.moduleOffset = module?.offset(of: registers.programCounter)
     frame.isSignalFrame = isSignalFrame
+    frame.isGenerated = space.isGenerated(lookup)
     return WalkedFrame(frame: frame, image: module?.image, lookupAddress: module?.offset(of: lookup))
   }
 }

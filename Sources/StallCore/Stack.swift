@@ -68,6 +68,8 @@ package struct Frame: Hashable, Sendable {
   package var line: Int?
   package var isInlined = false
   package var isSignalFrame = false
+  /// Code that the process has made itself (JIT), in memory that no program file is mapped to.
+  package var isGenerated = false
   package var trust: FrameTrust
 
   package init(programCounter: UInt64, trust: FrameTrust) {
@@ -86,6 +88,8 @@ package struct Stack: Sendable {
   package var stoppedFor: Duration
   /// Callee-saved registers were not known, so the walk may end early.
   package var isApproximate = false
+  /// Part of the bytes was copied after the thread went on, so the outer frames may be of a later moment.
+  package var isCompleted = false
   package var end: WalkEnd
   package var frames: [Frame]
   /// What could not be had and why, for a person; nil if nothing is missing.

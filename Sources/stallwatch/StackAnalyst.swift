@@ -56,6 +56,7 @@ final class StackAnalyst {
     stack.missing = finding.missing
     if let analysis = finding.analysis {
       stack.end = analysis.end
+      stack.isCompleted = analysis.isCompleted
       stack.frames = analysis.frames
     } else {
       stack.frames = [innermostFrame(of: capture, maps)]
@@ -88,6 +89,7 @@ extension SymbolDetail {
     switch self {
     case .none: .addresses
     case .fast: .names
+    case .full: .lines
     }
   }
 }

@@ -107,6 +107,22 @@ private func approximateStack() -> Stack {
   return stack
 }
 
+/// As of a JavaScript program: two runs of generated code, the second one near the end.
+private func generatedStack() -> Stack {
+  func generated(_ count: Int) -> [Frame] {
+    (0..<count).map { index in
+      var frame = Frame(programCounter: 0x7F11_0000_0000 + UInt64(index) * 64, trust: .framePointer)
+      frame.isGenerated = true
+      return frame
+    }
+  }
+  let native = (0..<22).map { frame(0x40_0000 + UInt64($0) * 16, ByteString("native\($0)"), "/usr/bin/node") }
+  var stack = stack(
+    generated(1) + native[..<12] + generated(30) + native[12...], role: .worker)
+  stack.isCompleted = true
+  return stack
+}
+
 private func ordinaryStalls() -> [(Double, RecordBody)] {
   [
     (0, .stall(stallRecord(stall(1, .ongoing, 500), at: 0))),
@@ -204,6 +220,7 @@ let dumpedThreads = series(
   [
     (0, .dump(ThreadDumpRecord(loading))), (0, .dump(ThreadDumpRecord(emptyStack()))),
     (0, .dump(ThreadDumpRecord(approximateStack()))),
+    (0, .dump(ThreadDumpRecord(generatedStack()))),
     (
       0.014,
       .dumpSummary(

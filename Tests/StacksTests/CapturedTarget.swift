@@ -26,9 +26,22 @@ struct CapturedTarget {
   /// The program's own file.
   var ownImage: ElfImage? { space.map.regions.first { $0.isExecutable }.flatMap(files.image(for:)) }
 
+  func ownFile() throws(Errno) -> [UInt8] {
+    try FileDescriptor.open(builtProduct("TestTarget")).readAll(limit: 1 << 20)
+  }
+
+  /// The file with the place and number of its section headers, and the place of their names, gone (`Elf64_Ehdr`).
+  static func withoutSections(_ file: [UInt8]) -> [UInt8] {
+    var file = file
+    for place in [40..<48, 60..<64] {
+      file.replaceSubrange(place, with: [UInt8](repeating: 0, count: place.count))
+    }
+    return file
+  }
+
   /// The program's own file with its sorted table of rules made unknown.
   func ownFileWithoutTable() throws(Errno) -> [UInt8] {
-    var file = try FileDescriptor.open(builtProduct("TestTarget")).readAll(limit: 1 << 20)
+    var file = try ownFile()
     for header in stride(from: 64, to: 64 + 56 * Int(file[56]), by: 56)
     where file.littleEndian(at: header, count: 4) == 0x6474_E550 {
       file[header] = 0
@@ -71,13 +84,23 @@ struct CapturedTarget {
   }
 }
 
+extension ThreadSnapshot {
+  /// Where a word lies in the copied bytes for the first time.
+  func offset(ofWord word: UInt64) -> Int? {
+    stride(from: 0, to: stackBytes.count - 7, by: 8).first {
+      stackBytes.littleEndian(at: $0, count: 8) == word
+    }
+  }
+}
+
 /// A run of one of `TestTarget`'s stacks, stopped in `innermost`.
 struct StoppedStack: ~Copyable {
   private let target: TargetProcess
   private let functions: [(start: UInt64, name: String)]
 
-  init(_ program: String) throws(Errno) {
-    var target = try TargetProcess.start(program)
+  init(_ program: String, _ arguments: String...) throws(Errno) {
+    var target = try TargetProcess(
+      path: builtProduct("TestTarget"), arguments: [program] + arguments)
     var functions: [(start: UInt64, name: String)] = []
     var line = ""
     while line != "stopping" {
@@ -90,6 +113,8 @@ struct StoppedStack: ~Copyable {
     self.target = target
     self.functions = functions.sorted { $0.start < $1.start }
   }
+
+  var processID: Int32 { target.processID }
 
   /// The first thread, or the second.
   func capture(secondThread: Bool = false) throws(Errno) -> CapturedTarget {
@@ -117,12 +142,13 @@ struct StoppedStack: ~Copyable {
   }
 
   /// The names of the program's own known functions on the stack; a frame of none is left out, a signal frame is
-  /// `signal`, and one outside all code is `nowhere`.
+  /// `signal`, one of generated code `generated`, and one outside all code `nowhere`.
   func names(_ walk: Walk, in space: AddressSpace) -> [String] {
     let ownEnd = functions.last.flatMap { space.map.region(containing: $0.start)?.end } ?? 0
     return walk.frames.compactMap { walked in
       let address = walked.frame.programCounter
       if walked.frame.isSignalFrame { return "signal" }
+      if walked.frame.isGenerated { return "generated" }
       if space.map.region(containing: address) == nil { return "nowhere" }
       guard let offset = walked.frame.moduleOffset, let lookup = walked.lookupAddress, address < ownEnd else {
         return nil

@@ -86,7 +86,7 @@ import Testing
     let own = try #require(captured.ownImage)
     let table = try #require(own.unwindTable)
     let withoutTable = try captured.ownFileWithoutTable()
-    let intact = try FileDescriptor.open(builtProduct("TestTarget")).readAll(limit: 1 << 20)
+    let intact = try captured.ownFile()
     var numbers = Numbers(state: 3)
     let unwinder = Unwinder()
     for _ in 0..<1_000 {

@@ -32,6 +32,31 @@ import Testing
       names: ["innermost", "stop_in_handler", "signal", "spin_at_first_instruction", "call_spinning"]),
     Expectation(program: "walk-noreturn", names: ["innermost", "never_return", "end_in_call"]),
     Expectation(program: "walk-thread", names: ["innermost", "thread_body"], secondThread: true),
+    Expectation(
+      program: "walk-nested-signals",
+      names: [
+        "innermost", "stop_in_handler", "signal", "spin_at_first_instruction", "spin_in_handler", "signal",
+        "spin_at_first_instruction", "call_spinning",
+      ]),
+    Expectation(
+      program: "walk-restorer",
+      names: ["innermost", "stop_in_handler", "signal", "spin_at_first_instruction", "call_spinning"]),
+    Expectation(program: "walk-fiber", names: ["innermost", "fiber_body"], end: .noRule),
+    Expectation(program: "walk-coroutine", names: ["innermost", "fiber_body"], end: .noRule),
+    Expectation(program: "walk-realigned", names: ["innermost", "call_realigned", "outer"]),
+    Expectation(program: "walk-expression", names: ["pause_with_expression", "outer"]),
+    Expectation(program: "walk-return", names: ["pause_at_return", "outer"]),
+    Expectation(program: "walk-debug-rules", names: ["innermost", "call_with_debug_rules", "outer"]),
+    Expectation(
+      program: "walk-forged", names: ["innermost", "call_forged", "call_with_rules"], end: .noRule,
+      guesses: [.framePointer]),
+    Expectation(
+      program: "walk-generated", names: ["innermost", "generated", "outer"], guesses: [.framePointer]),
+    Expectation(
+      program: "walk-memory-file", names: ["innermost", "generated", "outer"], guesses: [.framePointer]),
+    Expectation(program: "walk-frameless", names: ["innermost", "generated"], end: .noRule),
+    Expectation(
+      program: "walk-executed-from-memory", names: ["innermost", "call_without_frame_pointer", "outer"]),
   ]
 
   @Test(arguments: expectations)
@@ -57,6 +82,80 @@ import Testing
     let walk = Unwinder().walk(captured.snapshot, in: captured.space(with: image))
     #expect(walk.end == .root)
     #expect(walk.frames.map(\.frame) == whole.frames.map(\.frame))
+  }
+
+  /// `makecontext` puts the address of its own start-up code where the first function will return to; looked up one byte
+  /// earlier, it would be in the function before it.
+  @Test func takesAMadeReturnAddressAsItIs() throws {
+    let captured = try StoppedStack("walk-fiber").capture()
+    let frames = Unwinder().walk(captured.snapshot, in: captured.space).frames
+    let start = try #require(frames.last), body = try #require(frames.dropLast().last)
+    #expect(start.lookupAddress == start.frame.moduleOffset)
+    #expect(body.lookupAddress == body.frame.moduleOffset.map { $0 - 1 })
+  }
+
+  /// What is left of a file that was put together from memory: no section headers.
+  @Test func needsNoSections() throws {
+    let captured = try StoppedStack("walk-rules").capture()
+    let own = try #require(captured.ownImage)
+    let file = CapturedTarget.withoutSections(try captured.ownFile())
+    let image = try ElfImage(pages: FilePages(contents: file), identity: own.identity)
+    #expect(image.section(named: ".text") == nil)
+    #expect(image.buildID == own.buildID)
+    let walk = Unwinder().walk(captured.snapshot, in: captured.space(with: image))
+    #expect(walk.end == .root)
+    #expect(
+      walk.frames.map(\.frame)
+        == Unwinder().walk(captured.snapshot, in: captured.space).frames.map(\.frame))
+  }
+
+  /// Neither table nor sections: the checked frame pointers of code that keeps them, and no more than that.
+  @Test func goesByFramePointersWithoutAnyRules() throws {
+    let stack = try StoppedStack("walk-frame-pointer")
+    let captured = try stack.capture()
+    let own = try #require(captured.ownImage)
+    let file = CapturedTarget.withoutSections(try captured.ownFileWithoutTable())
+    let image = try ElfImage(pages: FilePages(contents: file), identity: own.identity)
+    let space = captured.space(with: image)
+    let walk = Unwinder().walk(captured.snapshot, in: space)
+    #expect(walk.end == .root)
+    #expect(stack.names(walk, in: space).starts(with: ["innermost", "call_without_rules", "outer"]))
+    #expect(walk.frames.map(\.frame.trust).contains(.framePointer))
+  }
+
+  /// At the program's first instruction, from which nothing was called yet.
+  @Test func endsAtTheEntryPoint() throws {
+    let captured = try StoppedStack("walk-rules").capture()
+    let whole = Unwinder().walk(captured.snapshot, in: captured.space)
+    let start = try #require(whole.frames.last?.frame)
+    let image = try #require(captured.ownImage)
+    var snapshot = captured.snapshot
+    snapshot.registers[Registers.programCounter] =
+      start.programCounter - (try #require(start.moduleOffset)) + image.entry
+    let walk = Unwinder().walk(snapshot, in: captured.space)
+    #expect(walk.frames.count == 1)
+    #expect(walk.end == .root)
+  }
+
+  /// The rule for all of a PLT is one expression of the pc: an entry pushes a word on its way.
+  @Test(arguments: [(into: 0, pushed: 0), (6, 0), (11, 1)] as [(into: UInt64, pushed: UInt64)])
+  func walksFromThePLT(_ place: (into: UInt64, pushed: UInt64)) throws {
+    let captured = try StoppedStack("walk-rules").capture()
+    let plt = try #require(captured.ownImage?.section(named: ".plt"))
+    let whole = Unwinder().walk(captured.snapshot, in: captured.space)
+    let own = try #require(captured.ownImage)
+    let index = try #require(whole.frames.firstIndex { $0.image === own })
+    let caller = whole.frames[index].frame
+    // As if `innermost` were just calling: its return address on the stack, and the pc in the second entry.
+    let position = try #require(captured.snapshot.offset(ofWord: caller.programCounter))
+    var snapshot = captured.snapshot
+    snapshot.registers[Registers.stackPointer] =
+      snapshot.stackAddress + UInt64(position) - place.pushed * 8
+    snapshot.registers[Registers.programCounter] =
+      caller.programCounter - (try #require(caller.moduleOffset)) + plt.virtualAddress + 16 + place.into
+    let walk = Unwinder().walk(snapshot, in: captured.space)
+    #expect(walk.end == .root)
+    #expect(walk.frames.dropFirst().map(\.frame) == whole.frames[index...].map(\.frame))
   }
 
   @Test func knowsTheVDSO() throws {

@@ -1,18 +1,13 @@
 // Programs that stop in a stack of known shape, after printing where its functions begin.
 #define _GNU_SOURCE
+#include "stacks.h"
 #include "target.h"
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
 #include <unistd.h>
-
-#define SHOW(function) printf("%lx " #function "\n", (unsigned long)(function))
-#define NOT_INLINED __attribute__((noinline))
-// Keeps the call before it from becoming a jump.
-#define RETURN_HERE __asm__ volatile("" ::: "memory")
 
 NOT_INLINED void innermost(void) {
   puts("stopping");
@@ -23,7 +18,6 @@ void call_without_frame_pointer(void (*function)(void));
 void call_without_rules(void (*function)(void));
 void call_without_anything(void (*function)(void));
 void pause_without_anything(void (*function)(void));
-void spin_at_first_instruction(void);
 
 __asm__(
     ".text\n"
@@ -63,13 +57,15 @@ __asm__(
     "mov $34, %eax\n"
     "syscall\n"
     "jmp pause_without_anything\n"
+    ".globl spin_at_first_instruction\n"
     "spin_at_first_instruction:\n"
     ".cfi_startproc\n"
     "jmp spin_at_first_instruction\n"
     ".cfi_endproc\n");
 
-static void show_all(void) {
+void show_all(void) {
   ready();
+  SHOW(main);
   SHOW(innermost);
   SHOW(call_without_frame_pointer);
   SHOW(call_without_rules);
@@ -78,7 +74,7 @@ static void show_all(void) {
   SHOW(spin_at_first_instruction);
 }
 
-NOT_INLINED static void outer(void (*call)(void (*)(void))) {
+NOT_INLINED void outer(void (*call)(void (*)(void))) {
   SHOW(outer);
   call(innermost);
   RETURN_HERE;
@@ -110,7 +106,7 @@ PROGRAM(walk_leaf, "walk-leaf") {
   return 0;
 }
 
-static void stop_in_handler(int signal __attribute__((unused))) {
+NOT_INLINED void stop_in_handler(int signal __attribute__((unused))) {
   innermost();
   RETURN_HERE;
 }
@@ -129,7 +125,8 @@ PROGRAM(walk_null, "walk-null") {
   return 0;
 }
 
-NOT_INLINED static void call_spinning(void) {
+NOT_INLINED void call_spinning(void) {
+  SHOW(call_spinning);
   spin_at_first_instruction();
   RETURN_HERE;
 }
@@ -138,7 +135,6 @@ NOT_INLINED static void call_spinning(void) {
 PROGRAM(walk_signal, "walk-signal") {
   show_all();
   SHOW(stop_in_handler);
-  SHOW(call_spinning);
   signal(SIGVTALRM, stop_in_handler);
   setitimer(ITIMER_VIRTUAL, &(struct itimerval){.it_value = {.tv_usec = 50000}}, NULL);
   call_spinning();

@@ -1,0 +1,122 @@
+// Stacks in more than one piece: deep ones, those that a signal left for another, and those that change meanwhile.
+
+import Linux
+import Stacks
+import StallCore
+import TestSupport
+import Testing
+
+@Suite struct DeepStackTests {
+  /// Captures as the watch does, and walks without a limit that matters.
+  private static func walk(
+    _ stack: borrowing StoppedStack, _ helper: inout CaptureHelper, _ space: AddressSpace,
+    _ rules: CaptureRules = CaptureRules(), thread: Int32? = nil
+  ) throws -> (snapshot: ThreadSnapshot, walk: Walk) {
+    let snapshot = try helper.capture(
+      processID: stack.processID, threadID: thread ?? stack.processID, rules: rules, deadline: patience
+    ).snapshot()
+    return (snapshot, Unwinder().walk(snapshot, in: space, limit: 100_000))
+  }
+
+  @Test(arguments: [100_000, 1 << 20])
+  func reachesTheRootOfABlockedThread(bytes: Int) throws {
+    let stack = try StoppedStack("walk-deep", "\(bytes)")
+    let space = try stack.capture().space
+    var helper = testHelper()
+    var (snapshot, walk) = try Self.walk(stack, &helper, space)
+    // On a busy machine the proof that all is of one moment may fail.
+    for _ in 0..<100 where walk.usedLaterBytes { (snapshot, walk) = try Self.walk(stack, &helper, space) }
+    #expect(snapshot.way == .ptrace)
+    #expect(snapshot.stackBytes.count == CaptureHelper.usualStackBytes)
+    #expect(snapshot.morePieces.map(\.isLater) == [false])
+    #expect(walk.end == .root)
+    let usedLaterBytes = walk.usedLaterBytes
+    #expect(!usedLaterBytes)
+    let names = stack.names(walk, in: space)
+    #expect(names.filter { $0 == "recurse" }.count == bytes / 8192 + 1)
+  }
+
+  @Test func reachesTheRootOfARunningThread() throws {
+    let stack = try StoppedStack("walk-deep", "\(1 << 20)", "spin")
+    let space = try CapturedTarget(processID: stack.processID, threadID: stack.processID).space
+    var helper = testHelper()
+    let (snapshot, walk) = try Self.walk(stack, &helper, space)
+    #expect(snapshot.morePieces.map(\.isLater) == [true])
+    #expect(walk.end == .root)
+    let usedLaterBytes = walk.usedLaterBytes
+    #expect(usedLaterBytes)
+    #expect(stack.names(walk, in: space).filter { $0 == "recurse" }.count == 129)
+  }
+
+  @Test func copiesADeepStackWithoutStopping() throws {
+    let stack = try StoppedStack("walk-deep", "\(1 << 20)")
+    let space = try stack.capture().space
+    var helper = testHelper()
+    let snapshot = try Self.walk(stack, &helper, space, CaptureRules(mayStop: false)).snapshot
+    #expect(snapshot.way == .syscallFile)
+    #expect(snapshot.morePieces.map(\.isLater) == [false])
+    let end = try #require(snapshot.morePieces.last.map { $0.address + UInt64($0.bytes.count) })
+    #expect(end == space.region(containing: snapshot.stackAddress)?.end)
+  }
+
+  /// Other mappings follow that of a thread's stack at once.
+  @Test func copiesNothingBehindTheStack() throws {
+    let stack = try StoppedStack("walk-thread")
+    let captured = try stack.capture(secondThread: true)
+    var helper = testHelper()
+    let thread = captured.snapshot.threadID
+    let (snapshot, walk) = try Self.walk(stack, &helper, captured.space, thread: thread)
+    let end = try #require(captured.space.region(containing: snapshot.stackAddress)?.end)
+    #expect(captured.space.region(containing: end) != nil)
+    for piece in snapshot.morePieces { #expect(piece.address + UInt64(piece.bytes.count) <= end) }
+    #expect(walk.end == .root)
+  }
+
+  @Test func findsWhatASignalInterruptedOnAnotherStack() throws {
+    let stack = try StoppedStack("walk-alternate-stack")
+    let space = try stack.capture().space
+    var helper = testHelper()
+    let (snapshot, walk) = try Self.walk(stack, &helper, space)
+    #expect(snapshot.morePieces.count == 1)
+    #expect(walk.end == .root)
+    let names = stack.names(walk, in: space)
+    #expect(
+      names.starts(with: [
+        "innermost", "stop_in_handler", "signal", "spin_at_first_instruction", "call_spinning",
+      ]), "\(names)")
+    let interrupted = try #require(snapshot.morePieces.first)
+    let alone = try Self.walk(stack, &helper, space, CaptureRules(mayStop: false)).snapshot
+    #expect(alone.morePieces.map(\.address) == [interrupted.address])
+  }
+
+  /// The stack pointer lies in the guard page.
+  @Test func showsAnOverflow() throws {
+    let stack = try StoppedStack("walk-overflow")
+    let captured = try stack.capture(secondThread: true)
+    var helper = testHelper()
+    let walk = try Self.walk(stack, &helper, captured.space, thread: captured.snapshot.threadID).walk
+    let names = stack.names(walk, in: captured.space)
+    #expect(
+      names.starts(with: ["innermost", "stop_in_handler", "signal", "overflow", "overflow"]), "\(names)")
+    #expect(names.last == "overflowing_body")
+    #expect(walk.end == .root)
+  }
+
+  /// Captured at any instruction of short functions, no stack is torn, shortened or guessed.
+  @Test func mixesNoTwoMoments() throws {
+    let stack = try StoppedStack("walk-chains")
+    let space = try CapturedTarget(processID: stack.processID, threadID: stack.processID).space
+    var helper = testHelper()
+    let chains = [["spin", "chain_c", "chain_b", "chain_a"], ["spin", "other_z", "other_y", "other_x"]]
+    var lengths: Set<Int> = []
+    for _ in 0..<500 {
+      let walk = try Self.walk(stack, &helper, space).walk
+      let names = Array(stack.names(walk, in: space).prefix { $0 != "walk_chains_run" })
+      #expect(chains.contains { $0.suffix(names.count) == names[...] }, "\(names)")
+      #expect(walk.end == .root)
+      #expect(walk.frames.allSatisfy { $0.frame.trust == .exact })
+      lengths.insert(names.count)
+    }
+    #expect(lengths.count > 2)
+  }
+}
