@@ -113,7 +113,10 @@ extension FrameRecord {
 
   fileprivate func afterName(moduleColumn: Int, _ style: TextStyle) -> String {
     var words: [String] = []
-    if let file { words.append(file.text + (line.map { ":\($0)" } ?? "")) }
+    if let file {
+      let name = style.detail == .everything ? file.text[...] : file.text.split(separator: "/").last ?? ""
+      words.append(name + (line.map { ":\($0)" } ?? ""))
+    }
     if isModuleDeleted == true { words.append("(deleted)") }
     if isInlined { words.append("(inlined)") }
     if isSignalFrame { words.append("(signal handler's return)") }

@@ -12,11 +12,11 @@ struct Episode {
 
   init(id: Int) { self.id = id }
 
-  /// Takes a newer capture; an older one that is still in the making is given up.
+  /// Takes a newer capture. While the stack of an older one is still in the making, that one is waited for: the first
+  /// stack of large programs takes longer than it takes to the next capture.
   mutating func take(_ thread: CapturedThread, _ analyst: StackAnalyst) {
-    if let pending { analyst.forget(pending) }
-    pending = analyst.ask(thread)
     evidence = thread.evidence ?? evidence
+    if pending == nil { pending = analyst.ask(thread) }
   }
 
   /// Waits for the stack no longer than told. An empty one does not take the place of one that has frames.

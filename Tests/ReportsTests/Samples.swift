@@ -31,8 +31,9 @@ func stack(_ frames: [Frame], end: WalkEnd = .root, role: ThreadRole = .main) ->
 let loading: Stack = {
   var load = frame(0x5555_0000_1234, "Report::load(std::string const&)", "/opt/viewer/bin/viewer")
   load.rawSymbol = "_ZN6Report4loadERKSs"
-  load.file = "report.cpp"
+  load.file = "/home/anna/viewer/report.cpp"
   load.line = 86
+  load.aliases = ["Report::open(std::string const&)"]
   var inlined = load
   inlined.symbol = "parseHeader"
   inlined.isInlined = true
@@ -57,6 +58,7 @@ func stall(
 ) -> Stall {
   var breakdown = TimeBreakdown()
   breakdown.onCPU = .milliseconds(onCPU)
+  if onCPU > 100 { breakdown.onCPUInKernel = .milliseconds(onCPU / 10) }
   breakdown.blocked = .milliseconds(milliseconds - onCPU)
   let likely = Duration.milliseconds(milliseconds)
   return Stall(
