@@ -1,0 +1,83 @@
+// Seven threads, one of which notices when it does not run. Commands: `begin` and `end`, which answers how much time
+// was missing in between and the longest single gap, in nanoseconds. With the argument `deep` one of the others is
+// blocked under a recursion of 1 MB.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+// A shorter gap is a cache miss or a tick of the clock.
+enum { LEAST_GAP = 10000, DEEP_BYTES = 1024 * 1024, FRAME_BYTES = 1024 };
+
+static atomic_llong missing, longest;
+static atomic_int threads_ready;
+static pid_t blocked, running, deep;
+
+static long long now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static void *meter(void *unused) {
+  running = gettid();
+  threads_ready++;
+  for (long long last = now();;) {
+    long long current = now(), gap = current - last;
+    last = current;
+    if (gap < LEAST_GAP) continue;
+    missing += gap;
+    if (gap > longest) longest = gap;
+  }
+  return unused;
+}
+
+static void *sleeper(void *unused) {
+  blocked = gettid();
+  threads_ready++;
+  for (;;) pause();
+  return unused;
+}
+
+static int descend(int bytes) {
+  volatile char frame[FRAME_BYTES];
+  frame[0] = 1;
+  if (bytes > 0) return descend(bytes - FRAME_BYTES) + frame[0];
+  deep = gettid();
+  threads_ready++;
+  while (frame[0]) pause();
+  return 0;
+}
+
+static void *recursion(void *unused) {
+  descend(DEEP_BYTES);
+  return unused;
+}
+
+static void start(void *(*body)(void *)) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, body, NULL) != 0) exit(1);
+}
+
+int main(int count, char **words) {
+  start(meter);
+  start(count > 1 && strcmp(words[1], "deep") == 0 ? recursion : sleeper);
+  for (int others = 0; others < 4; others++) start(sleeper);
+  while (threads_ready < 6) usleep(1000);
+  printf("ready %d %d %d\n", blocked, running, deep);
+  fflush(stdout);
+  char command[16];
+  long long missing_before = 0;
+  while (fgets(command, sizeof command, stdin)) {
+    if (strcmp(command, "begin\n") == 0) {
+      missing_before = missing;
+      longest = 0;
+    }
+    printf("%lld %lld\n", missing - missing_before, longest);
+    fflush(stdout);
+  }
+}
