@@ -165,5 +165,6 @@ def timed(words, cpu=None):
     took = time.monotonic_ns() - start
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise CannotRun(f"{words[0]} ended with {done.returncode}: {said[-1] if said else 'it said nothing'}")
+        last = said[-1] if said else "it said nothing"
+        raise CannotRun(f"{Path(words[0]).name} ended with {done.returncode}; its last words: {last}")
     return took

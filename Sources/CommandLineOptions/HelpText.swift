@@ -31,15 +31,19 @@ package func helpText(for command: Command?) -> String {
     lines.append("\(shown.synopsis)   \(shown.summary)")
   }
   lines += ["", command == nil ? "Options of watch:" : "Options:"]
-  let rows = options(of: shown)
-  let width = rows.map(\.usage.count).max() ?? 0
-  lines += rows.map { padded("  " + $0.usage, to: width + 4) + $0.explanation }
+  lines += optionLines(options(of: shown))
   lines += ["", "A duration needs a unit: 500ms, 1.5s, 2m, 1m30s. Of a repeated option the last one counts."]
   lines += ["", "Exit status:"]
   lines += exitCodes(of: shown).map { padded("  \($0.rawValue)", to: 6) + $0.meaning }
   if shown == .run { lines.append("  \(ExitCode.runEndsAsItsProgram)") }
   if command == nil { lines += ["", "stallwatch run --help and stallwatch dump --help tell of the others."] }
   return lines.joined(separator: "\n") + "\n"
+}
+
+/// Names, explanations and defaults of options, in two columns.
+func optionLines(_ rows: [OptionDefinition]) -> [String] {
+  let width = rows.map(\.usage.count).max() ?? 0
+  return rows.map { padded("  " + $0.usage, to: width + 4) + $0.explanation }
 }
 
 private func exitCodes(of command: Command) -> [ExitCode] {

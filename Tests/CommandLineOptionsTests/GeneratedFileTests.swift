@@ -40,16 +40,25 @@ extension GeneratedFile {
   }
 }
 
-/// What a program writes, with its standard error; nil: it is not installed.
+/// Where an optional program is; nil: it is not installed.
+private func installed(_ program: String) -> String? {
+  ["/bin", "/usr/bin", "/usr/local/bin"].map { "\($0)/\(program)" }
+    .first { FileManager.default.isExecutableFile(atPath: $0) }
+}
+
+extension Trait where Self == ConditionTrait {
+  fileprivate static func needs(_ program: String) -> Self {
+    .enabled(if: installed(program) != nil, "\(program) is not installed")
+  }
+}
+
+/// What a program writes, with its standard error.
 private func output(of program: String, _ arguments: [String]) throws -> (
   text: String, status: Linux.ExitStatus
-)? {
-  let folders = ["/bin", "/usr/bin", "/usr/local/bin"]
-  guard
-    let folder = folders.first(where: { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") })
-  else { return nil }
+) {
   var process = try TargetProcess(
-    path: "/bin/sh", arguments: ["-c", "exec \"$@\" 2>&1", "sh", "\(folder)/\(program)"] + arguments)
+    path: "/bin/sh",
+    arguments: ["-c", "exec \"$@\" 2>&1", "sh", try #require(installed(program))] + arguments)
   var lines: [String] = []
   while let line = try? process.readLine() { lines.append(line) }
   return (lines.joined(separator: "\n"), try process.waitForExit())
@@ -63,43 +72,47 @@ private func output(of program: String, _ arguments: [String]) throws -> (
 
   @Test func readmeListsOptionsAndExitStatuses() throws {
     let readme = try String(contentsOf: repository.appending(path: "README.md"), encoding: .utf8)
-    let options = helpText(for: .watch).split(separator: "\n", omittingEmptySubsequences: false)
-      .drop { $0 != "Options:" }.dropFirst().prefix { !$0.isEmpty }.joined(separator: "\n")
     let statuses = ExitCode.allCases.map {
       "| \($0.rawValue) | \($0.commands.map(\.rawValue).joined(separator: ", ")) | \($0.meaning) |"
     }
-    var text = readme.replacingPart(after: "### Options\n\n```\n", before: "\n```", by: options)
-    text = text.replacingPart(
+    var text = try readme.replacingPart(
+      after: "### Options\n\n```\n", before: "\n```",
+      by: optionLines(optionTable).joined(separator: "\n"))
+    text = try text.replacingPart(
       after: "| status | of | meaning |\n|---|---|---|\n", before: "\n\n",
       by: statuses.joined(separator: "\n"))
     try expect(text, isFile: "README.md")
   }
 
-  @Test(arguments: [
-    ("groff", ["-man", "-Tutf8", "-ww", "-z"]), ("mandoc", ["-Tlint", "-Wwarning"]),
-  ])
-  func formattersFindNothingToWarnAbout(program: String, arguments: [String]) throws {
-    let page = repository.appending(path: GeneratedFile.manual.path).path
-    guard let result = try output(of: program, arguments + [page]) else { return }
-    // No date: it would be one more thing that is not true for long.
-    let warnings = result.text.split(separator: "\n").filter { !$0.contains("missing date") }
-    #expect(warnings == [])
+  @Test(.needs("groff")) func groffFindsNothingToWarnAbout() throws {
+    #expect(try output(of: "groff", ["-man", "-Tutf8", "-ww", "-z", manual]).text == "")
   }
 
-  @Test(arguments: [("bash", GeneratedFile.bash), ("zsh", .zsh), ("fish", .fish)])
-  func shellsAcceptTheirCompletion(shell: String, file: GeneratedFile) throws {
-    let script = repository.appending(path: file.path).path
-    guard let result = try output(of: shell, ["-n", script]) else { return }
+  @Test(.needs("mandoc")) func mandocFindsNothingToWarnAbout() throws {
+    // No date: it would be one more thing that is not true for long.
+    let warnings = try output(of: "mandoc", ["-Tlint", "-Wwarning", manual]).text.split(separator: "\n")
+    #expect(warnings.filter { !$0.contains("missing date") } == [])
+  }
+
+  @Test func bashAcceptsItsCompletion() throws { try expectSyntax(of: .bash, by: "bash") }
+
+  @Test(.needs("zsh")) func zshAcceptsItsCompletion() throws { try expectSyntax(of: .zsh, by: "zsh") }
+
+  @Test(.needs("fish")) func fishAcceptsItsCompletion() throws { try expectSyntax(of: .fish, by: "fish") }
+
+  private let manual = repository.appending(path: GeneratedFile.manual.path).path
+
+  private func expectSyntax(of file: GeneratedFile, by shell: String) throws {
+    let result = try output(of: shell, ["-n", repository.appending(path: file.path).path])
     #expect(result.text == "")
     #expect(result.status == .exited(0))
   }
 }
 
 extension String {
-  fileprivate func replacingPart(after start: String, before end: String, by part: String) -> String {
-    guard let opening = range(of: start),
-      let closing = range(of: end, range: opening.upperBound..<endIndex)
-    else { return self + "\nthere is no part after \(start)" }
+  fileprivate func replacingPart(after start: String, before end: String, by part: String) throws -> String {
+    let opening = try #require(range(of: start))
+    let closing = try #require(range(of: end, range: opening.upperBound..<endIndex))
     return replacingCharacters(in: opening.upperBound..<closing.lowerBound, with: part)
   }
 }
@@ -117,7 +130,7 @@ private func offers(_ line: String) throws -> [String] {
     """
   let words = line.replacing("=", with: " = ").split(separator: " ").map(String.init)
   let last = line.hasSuffix(" ") ? [""] : []
-  let result = try #require(try output(of: "bash", ["-c", program, script] + words + last))
+  let result = try output(of: "bash", ["-c", program, script] + words + last)
   #expect(result.status == .exited(0))
   return result.text.split(separator: "\n").map(String.init)
 }
@@ -154,7 +167,7 @@ private func offers(_ line: String) throws -> [String] {
   }
 }
 
-@Suite struct FishCompletionTests {
+@Suite(.needs("fish")) struct FishCompletionTests {
   @Test(arguments: [
     ("stallwatch --thr", ["--threshold"]), ("stallwatch dump --thr", []),
     ("stallwatch --color al", ["always"]),
@@ -163,8 +176,7 @@ private func offers(_ line: String) throws -> [String] {
   func offersWhatCanFollow(line: String, words: [String]) throws {
     let script = repository.appending(path: GeneratedFile.fish.path).path
     let program = "source $argv[1]; complete -C $argv[2]"
-    // Fish may be missing: it is needed by nothing else.
-    guard let result = try output(of: "fish", ["--no-config", "-c", program, script, line]) else { return }
+    let result = try output(of: "fish", ["--no-config", "-c", program, script, line])
     #expect(result.text.split(separator: "\n").map { $0.prefix { $0 != "\t" } } == words.map { $0[...] })
   }
 }
