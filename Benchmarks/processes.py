@@ -142,13 +142,17 @@ def cpu_share(pid, seconds):
 
 
 def resident_bytes(pid):
-    """Resident memory of the process and its children, pages that they share counted each time."""
-    total = 0
+    """Resident memory of the process and its children, pages that they share counted each time: now, and at most.
+
+    The latter adds up the peak of each (VmHWM in proc(5)), which need not have been at the same moment.
+    """
+    now = most = 0
     for member in process_tree(pid):
         with contextlib.suppress(OSError):
-            pages = int(Path(f"/proc/{member}/statm").read_text().split()[1])
-            total += pages * os.sysconf("SC_PAGE_SIZE")
-    return total
+            status = Path(f"/proc/{member}/status").read_text(errors="replace")
+            now += int(status.partition("VmRSS:")[2].split()[0]) * 1024
+            most += int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    return now, most
 
 
 def timed(words, cpu=None):

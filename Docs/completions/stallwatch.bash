@@ -44,7 +44,7 @@ _stallwatch() {
     -p | --pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && printf '%s ' [0-9]*)" -- "$word"); return ;;
     -t | --threshold | --cpu-threshold | --cpu-window | --interval | --max-frames | -d | --duration | --for | --count) return ;;
     --symbols) mapfile -t COMPREPLY < <(compgen -W 'none fast' -- "$word"); return ;;
-    -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+    -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
     --color) mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$word"); return ;;
     --generate) mapfile -t COMPREPLY < <(compgen -W 'man bash zsh fish' -- "$word"); return ;;
   esac

@@ -80,8 +80,10 @@ private var bashValueCases: [String] {
     }
   }
   return kinds.map { kind in
+    // Names of files want their blanks escaped, and folders a slash.
+    let names = kind.suggestion == .files ? "compopt -o filenames; " : ""
     let offer = bashOffer(kind.suggestion).map { "mapfile -t COMPREPLY < <(compgen \($0) -- \"$word\"); " }
-    return "\(kind.spellings.joined(separator: " | "))) \(offer ?? "")return ;;"
+    return "\(kind.spellings.joined(separator: " | "))) \(names)\(offer ?? "")return ;;"
   }
 }
 
