@@ -12,7 +12,7 @@ package enum CauseRules {
     switch evidence.activity {
     case .running: return computing(evidence)
     case .blockedOutsideCall: return pageFault(evidence)
-    case .unknown: return byWaitChannel(evidence)
+    case .unknown, .blockedByKind: return byWaitChannel(evidence)
     case .blocked:
       guard let call = evidence.call else { return byWaitChannel(evidence) }
       return BlockedCallRules(evidence: evidence, call: call).cause

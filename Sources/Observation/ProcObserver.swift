@@ -9,7 +9,7 @@ package typealias MemoryReader = (_ address: UInt64, _ length: Int, _ buffer: in
 package struct ProcObserver: ~Copyable {
   private let stat: PseudoFile
   private let statistics: PseudoFile
-  private let systemCall: PseudoFile
+  private var waits: WaitView
   /// `sched` where the kernel has it; elsewhere the switch counts come from `status`.
   private let detail: PseudoFile?
   private let status: PseudoFile
@@ -26,20 +26,23 @@ package struct ProcObserver: ~Copyable {
   private var ticks: (user: UInt64, kernel: UInt64) = (0, 0)
   private var processor: Int32 = 0
 
-  package init(process: Int32, thread: Int32) throws(Errno) {
+  /// `seesWaits` is false where only states and CPU time are wanted.
+  package init(process: Int32, thread: Int32, seesWaits: Bool = true) throws(Errno) {
     let directory = "/proc/\(process)/task/\(thread)/"
     let stat = try PseudoFile(directory + "stat")
     let statistics = try PseudoFile(directory + "schedstat")
-    let systemCall = try PseudoFile(directory + "syscall")
     let status = try PseudoFile(directory + "status")
     self.stat = stat
     self.statistics = statistics
-    self.systemCall = systemCall
     self.status = status
     detail = try? PseudoFile(directory + "sched")
+    waits = WaitView(process: process, thread: thread, asks: seesWaits)
     runQueueClock = try? RunQueueClock()
     freezer = try? CgroupFreezer(process: process)
   }
+
+  /// What the last look could see of waits.
+  package var sight: WaitSight { waits.sight }
 
   /// One look. The files are read one after the other, so the times-scheduled count is read first and last: if it is the
   /// same and the thread was off the CPU, they all speak of the same block.
@@ -71,8 +74,9 @@ package struct ProcObserver: ~Copyable {
   private mutating func read(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
     let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
     let counts = try readStatistics()
-    let activity = try readActivity()
+    let call = try waits.call(at: now, &buffer)
     let (state, voluntarySwitches) = try readState()
+    let activity = call ?? waits.kind(in: state, &buffer)
     var observation = ThreadObservation(
       at: now, state: state, activity: activity,
       cpuTime: .nanoseconds(Int64(clamping: counts.runNanoseconds)),
@@ -91,22 +95,6 @@ package struct ProcObserver: ~Copyable {
     let count = try statistics.read(into: &buffer)
     guard let parsed = SchedulerStatistics(buffer.span.extracting(first: count)) else { throw .inputOutput }
     return parsed
-  }
-
-  private mutating func readActivity() throws(Errno) -> Activity {
-    let count = try systemCall.read(into: &buffer)
-    switch SystemCallRecord(buffer.span.extracting(first: count)) {
-    case nil: return .unknown
-    case .running: return .running
-    case .outsideCall(let stackPointer, let programCounter):
-      return .blockedOutsideCall(stackPointer: stackPointer, programCounter: programCounter)
-    case .call(let number, let words, let stackPointer, let programCounter):
-      return .blocked(
-        BlockedCall(
-          number: number,
-          arguments: InlineArguments(words[0], words[1], words[2], words[3], words[4], words[5]),
-          stackPointer: stackPointer, programCounter: programCounter))
-    }
   }
 
   private mutating func readState() throws(Errno) -> (ThreadState, UInt64) {

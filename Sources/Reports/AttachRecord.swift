@@ -7,6 +7,9 @@ package struct MissingAbility: Sendable, Encodable {
   let what: EscapedText
   let why: EscapedText
 
+  /// For a remark.
+  package var sentence: String { "missing: \(what.text), \(why.text)" }
+
   package init(what: String, why: String) {
     self.what = EscapedText(what)
     self.why = EscapedText(why)
@@ -16,12 +19,23 @@ package struct MissingAbility: Sendable, Encodable {
 /// How the threads are seen. The raw value is the word used in records.
 package enum ObserverKind: String, Sendable, Encodable {
   case proc
+  /// Calls may not be seen, only the kernel function in which a thread sleeps.
+  case procKinds = "proc-kinds"
+  /// Nor that: only whether it runs or sleeps.
+  case procStates = "proc-states"
+  /// The same, and nothing is made of it: only CPU time is judged.
+  case procCPU = "proc-cpu"
 
   var spoken: String {
     switch self {
     case .proc: "/proc"
+    case .procKinds: "/proc, the kinds of waits only"
+    case .procStates: "/proc, states only"
+    case .procCPU: "/proc, state and CPU time only"
     }
   }
+
+  var judgesStalls: Bool { self != .procCPU }
 }
 
 package struct AttachRecord: Sendable, Encodable {

@@ -35,6 +35,9 @@ package enum NoticeKind: String, Sendable, Encodable, CaseIterable {
   case loopFound = "loop.found"
   case noLoop = "loop.none"
   case captureFailed = "capture.failed"
+  case rightsChanged = "rights.changed"
+  case uninterruptible = "state.uninterruptible"
+  case starved = "state.starved"
   case namesMissing = "names.missing"
   case recordsLost = "records.lost"
 }

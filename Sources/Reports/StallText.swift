@@ -53,6 +53,7 @@ extension StallRecord {
   private var doubt: [String] {
     switch stall.proof {
     case .didNotMove, .none: []
+    case .otherKind: ["  it did not move once, but only the kinds of its waits could be seen"]
     case .neverSlept: ["  it never slept; a loop that always has something to do looks the same"]
     case .neverParked: ["  it slept, each time outside the loop's wait; it may have come round in between"]
     }
@@ -124,6 +125,7 @@ extension Interruption {
     case .targetReplaced: "until the process became another program"
     case .targetStopped: "until the process was stopped"
     case .watchEnded: "when the watch ended"
+    case .rightsChanged: "until its waits were seen otherwise"
     }
   }
 }

@@ -56,20 +56,16 @@ package struct EventLoopModel: Sendable {
     let isFirstLook = lastTimesScheduled == nil
     let hasMoved = lastTimesScheduled != observation.timesScheduled
     lastTimesScheduled = observation.timesScheduled
-    guard case .blocked(let call) = observation.activity else {
+    guard let site = site(of: observation, hasMoved: hasMoved) else {
       lastSite = nil
       if observation.activity == .unknown, observation.isBlocked { return .undecided }
-      return isJudgeable ? .working : .undecided
-    }
-    guard let site = resolve(call, observation.descriptors, hasMoved: hasMoved) else {
-      lastSite = nil
-      return call.number == SystemCallNumber.restartSyscall || !isJudgeable ? .undecided : .working
+      return observation.isRestarted || !isJudgeable ? .undecided : .working
     }
     if site.isUnread, isIndistinct(site) {
       lastSite = site
       return .undecided
     }
-    let isNewVisit = call.number != SystemCallNumber.restartSyscall && (hasMoved || lastSite == nil)
+    let isNewVisit = !observation.isRestarted && (hasMoved || lastSite == nil)
     let index = record(site, at: observation.at, isNewVisit: isNewVisit, isFirst: isFirstLook)
     lastSite = site
     reconsiderHome(seen: index, at: observation.at)
@@ -93,6 +89,15 @@ package struct EventLoopModel: Sendable {
   private func isIndistinct(_ site: Site) -> Bool {
     guard let home, home.site.kind == .poll, site.kind == .poll else { return false }
     return home.site.isUnread != site.isUnread && !home.matches(site)
+  }
+
+  /// Nil if the thread is not blocked in a wait for something to happen.
+  private mutating func site(of observation: ThreadObservation, hasMoved: Bool) -> Site? {
+    switch observation.activity {
+    case .blocked(let call): resolve(call, observation.descriptors, hasMoved: hasMoved)
+    case .blockedByKind(let kind): kind.map { Site($0) }
+    case .running, .blockedOutsideCall, .unknown: nil
+    }
   }
 
   /// The site of a call. After a stop and continue the kernel shows `restart_syscall` with the arguments, stack pointer
@@ -161,11 +166,11 @@ package struct EventLoopModel: Sendable {
       // A loop of `work(); sleep(1)` whose work polls: the sleep is further out and is what it comes back to.
       let isInsideHome = home.wasReturnedTo && other.isDeeper(than: home)
       // One whose work reads from a child: the sleep is where it spends its time.
-      let isAside = !other.isMultiplexer && home.wasReturnedTo && other.waited < home.waited
+      let isAside = other.isProvenByTime && home.wasReturnedTo && other.waited < home.waited
       return isAbandoned || other.isBelievable && !isInsideHome && !isAside
     }
     if other.rank < home.rank {
-      let isAside = !home.isMultiplexer && other.isBelievable && home.waited * 4 < other.waited
+      let isAside = home.isProvenByTime && other.isBelievable && home.waited * 4 < other.waited
       return isAbandoned || isAside
     }
     if home.site.isUnread, !other.site.isUnread { return other.isBelievable }

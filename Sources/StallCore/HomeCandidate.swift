@@ -58,6 +58,10 @@ package struct HomeCandidate: Sendable {
   /// A wait on many things at once.
   package var isMultiplexer: Bool { rank >= 3 }
 
+  /// Being a likely kind of wait is not enough: where a thread spends its time is its home. So too where the depth that
+  /// tells the loop from what it calls is not known.
+  package var isProvenByTime: Bool { !isMultiplexer || site.isKnownByKind }
+
   /// The thread came back to it.
   package var wasReturnedTo: Bool { visits >= 2 }
 

@@ -14,10 +14,30 @@ extension HomeCandidate {
     case .place(.sleep, _, _): "sleeping"
     case .place(.signal, _, _): "waiting for signals"
     case .place: "waiting to be woken (futex)"
+    case .anyOf(let kind): kind.spoken
     }
   }
 
   private func poll(of count: Int) -> String {
     count == 1 ? "poll of 1 descriptor" : "poll of \(count) descriptors"
+  }
+}
+
+extension WaitKind {
+  /// What is said where only the kind is known.
+  fileprivate var spoken: String {
+    switch self {
+    case .epoll: "some epoll"
+    case .poll: "some poll"
+    case .ring: "some io_uring"
+    case .accept: "accepting"
+    case .input: "reading"
+    case .message: "a message queue"
+    case .children: "waiting for children"
+    case .signal: "waiting for signals"
+    case .futex: "waiting to be woken (futex)"
+    case .sleep: "sleeping"
+    case .other: "sleeping in the kernel"
+    }
   }
 }

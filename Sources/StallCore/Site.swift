@@ -5,6 +5,8 @@ package enum WaitKind: String, Sendable {
   case epoll, poll, ring
   case accept, input, message, children, signal
   case futex, sleep
+  /// A sleep that a signal would end, of which no more can be seen.
+  case other
 
   /// Waits on many things at once are made for loops (a poll also for one answer); sleeps and locks are what loops
   /// avoid.
@@ -13,7 +15,7 @@ package enum WaitKind: String, Sendable {
     case .epoll, .ring: 4
     case .poll: 3
     case .accept, .input, .message, .children, .signal: 2
-    case .futex, .sleep: 1
+    case .futex, .sleep, .other: 1
     }
   }
 }
@@ -33,6 +35,8 @@ package enum Multiplexer: Hashable, Sendable {
   /// A wait without an object of its own: known by where the call is made. (Condition variables alternate between two
   /// words, so a futex is not known by its address.)
   case place(kind: WaitKind, stackPointer: UInt64, programCounter: UInt64)
+  /// The call may not be seen: weaker still, all waits of a kind are one.
+  case anyOf(WaitKind)
 }
 
 /// One blocking wait of one thread.
@@ -55,6 +59,19 @@ package struct Site: Hashable, Sendable {
     (stackPointer, programCounter) = (call.stackPointer, call.programCounter)
     let timeout = Int32(truncatingIfNeeded: call.arguments.third)
     hasTimeout = call.number == SystemCallNumber.poll && timeout >= 0
+  }
+
+  /// A wait of which the kernel tells only the kind. Whether it has a timeout is not known.
+  package init(_ kind: WaitKind) {
+    self.kind = kind
+    multiplexer = .anyOf(kind)
+    (stackPointer, programCounter) = (0, 0)
+    hasTimeout = kind == .poll
+  }
+
+  /// Neither what it waits on nor where in the stack it is made is known.
+  package var isKnownByKind: Bool {
+    if case .anyOf = multiplexer { true } else { false }
   }
 
   /// A poll or select whose descriptors could not be read.

@@ -44,12 +44,17 @@ package enum StallClass: String, Sendable, Codable {
 package enum PassProof: String, Sendable, Codable {
   /// One single block outside the loop's own wait lasted the threshold: the thread was not scheduled in once.
   case didNotMove = "did-not-move"
+  /// The same, but only the kinds of waits could be seen: it was none of the kind that the loop idles in.
+  case otherKind = "other-kind"
   /// The thread never gave up the CPU of its own accord, so it cannot have parked; it may have passed.
   case neverSlept = "never-slept"
   /// Every time the thread slept it was seen outside the loop's wait, so it cannot have parked; it may have passed.
   case neverParked = "never-parked"
   /// The thread slept between looks that did not see where.
   case none
+
+  /// All that is certain is one block.
+  var isOneBlock: Bool { self == .didNotMove || self == .otherKind }
 }
 
 package enum StallState: Sendable, Equatable {
@@ -64,6 +69,8 @@ package enum Interruption: String, Sendable, Codable {
   case targetReplaced = "target-replaced"
   case targetStopped = "target-stopped"
   case watchEnded = "watch-ended"
+  /// From here on more or less of the thread's waits can be seen.
+  case rightsChanged = "rights-changed"
 }
 
 /// One statement about one episode.
@@ -91,7 +98,7 @@ package struct Stall: Sendable, Equatable {
     self.breakdown = breakdown
   }
 
-  /// Only a single long block proves that the loop did not pass; see `PassProof`.
+  /// Only a single long block outside the loop's own wait proves that the loop did not pass; see `PassProof`.
   package var isVerified: Bool { proof == .didNotMove }
 
   /// What took at least two thirds of the time that was seen.

@@ -53,13 +53,15 @@ package struct InlineArguments: Hashable, Sendable {
   }
 }
 
-/// Where a thread is, as far as `/proc/PID/task/TID/syscall` tells.
+/// Where a thread is, as far as `/proc/PID/task/TID/syscall` tells, or else `wchan`.
 package enum Activity: Hashable, Sendable {
   /// On a CPU, or waiting for one.
   case running
   case blocked(BlockedCall)
   /// Blocked, but not in a system call: a page fault.
   case blockedOutsideCall(stackPointer: UInt64, programCounter: UInt64)
+  /// Blocked in a call that may not be seen, a wait of this kind; nil: in none in which a loop would idle.
+  case blockedByKind(WaitKind?)
   case unknown
 }
 
@@ -109,9 +111,14 @@ package struct ThreadObservation: Sendable {
   package var isBlocked: Bool {
     switch activity {
     case .running: false
-    case .blocked, .blockedOutsideCall: true
+    case .blocked, .blockedOutsideCall, .blockedByKind: true
     case .unknown: state == .sleeping || state == .uninterruptible
     }
+  }
+
+  /// The kernel continues a call after a stop.
+  var isRestarted: Bool {
+    if case .blocked(let call) = activity { call.number == SystemCallNumber.restartSyscall } else { false }
   }
 
   /// Running at both looks, or blocked in the same call: after a stop the kernel shows it as `restart_syscall` with the
@@ -120,6 +127,7 @@ package struct ThreadObservation: Sendable {
     switch (earlier.activity, activity) {
     case (.running, .running): true
     case (.blocked(let before), .blocked(let now)): now == before || now.continues(before)
+    case (.blockedByKind(let before), .blockedByKind(let now)): now == before
     default: false
     }
   }

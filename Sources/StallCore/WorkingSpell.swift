@@ -22,6 +22,8 @@ package struct WorkingSpell: Sendable {
   package private(set) var last: ThreadObservation
   private var blind: Duration = .zero
   private var blockBegan: Instant?
+  /// Only the kinds of its waits could be seen.
+  private var isSeenByKind = false
   /// A capture held the thread, and no look has yet found it back where it was.
   private var isBackFromCapture = true
 
@@ -119,6 +121,7 @@ package struct WorkingSpell: Sendable {
   }
 
   private mutating func beginBlock(_ look: ThreadObservation) {
+    if case .blockedByKind = look.activity { isSeenByKind = true }
     blockBegan = look.isBlocked ? max(look.blockedSince ?? look.at, latestStart) : nil
     measureBlock(until: look.at)
   }
@@ -129,7 +132,7 @@ package struct WorkingSpell: Sendable {
 
   /// How it is known that the loop did not come round for `threshold`.
   private func proof(for threshold: Duration, block: Duration, atLeast: Duration) -> PassProof {
-    if block >= threshold { return .didNotMove }
+    if block >= threshold { return isSeenByKind ? .otherKind : .didNotMove }
     if atLeast < threshold { return .none }
     return neverSlept ? .neverSlept : .neverParked
   }
@@ -149,7 +152,7 @@ package struct WorkingSpell: Sendable {
   ) -> SpellExtent {
     let likely = max(.zero, end - start - paused)
     let duration = DurationEstimate(
-      likely: likely, atLeast: proof == .didNotMove ? min(block, likely) : atLeast,
+      likely: likely, atLeast: proof.isOneBlock ? min(block, likely) : atLeast,
       atMost: earliestStart.map { max(.zero, latestEnd - $0) })
     return SpellExtent(
       startedAt: start, duration: duration, proof: proof, breakdown: breakdown(until: look, likely: likely))

@@ -32,6 +32,23 @@ struct LoopScript {
         stackPointer: Self.mainStack - depth, programCounter: 0x1000 + UInt64(number)))
   }
 
+  /// Gives up the CPU in a wait of which only the kind is seen; nil: in none in which a loop would idle.
+  mutating func block(by kind: WaitKind?) {
+    voluntarySwitches += 1
+    blockedSince = now
+    descriptors = nil
+    activity = .blockedByKind(kind)
+    state = kind == nil ? .uninterruptible : nil
+  }
+
+  /// Ready to run while others have the CPU.
+  mutating func starve(_ duration: Duration) {
+    if activity != .running { timesScheduled += 1 }
+    activity = .running
+    delay += duration
+    now = now + duration
+  }
+
   /// The set of the present call turns out to be this one.
   mutating func showSet(_ set: [Int32]) { descriptors = DescriptorSet(set) }
 
@@ -54,6 +71,7 @@ struct LoopScript {
   mutating func run(_ duration: Duration) {
     if activity != .running { timesScheduled += 1 }
     activity = .running
+    state = nil
     blockedSince = nil
     cpuTime += duration
     now = now + duration
