@@ -29,6 +29,9 @@ package let optionTable: [OptionDefinition] = [
     "never-stop", for: everywhere, .set(\.neverStop, to: true),
     "never hold a thread still to copy its stack"),
   OptionDefinition(
+    "cpu-only", for: watching, .set(\.cpuOnly, to: true),
+    "state and CPU time only: no stalls, no stacks, no rights needed"),
+  OptionDefinition(
     "symbols", for: everywhere, .read("WHICH", default: "full", into: \.symbols, by: readChoice),
     "none, fast: names from symbol tables, or full: also lines and inlined calls"),
   OptionDefinition(

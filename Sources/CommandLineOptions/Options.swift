@@ -60,6 +60,7 @@ package struct Options: Sendable, Equatable {
   package var interval: Duration?
   package var maxFrames = 256
   package var neverStop = false
+  package var cpuOnly = false
   package var symbols = SymbolDetail.full
   package var outputKind = OutputKind.text
   package var output = OutputDestination.automatic

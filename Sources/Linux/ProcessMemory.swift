@@ -27,7 +27,7 @@ package struct ProcessMemory: Sendable {
         unsafe clinux_process_vm_read(threadID, address, buffer.baseAddress, buffer.count)
       }
     } catch {
-      guard error == .notPermitted || error == .notSupported else { throw error }
+      guard error.meansNotAllowed || error == .notSupported else { throw error }
     }
     do {
       return try unsafe readFile(at: address, into: buffer)

@@ -76,7 +76,8 @@ extension TargetFileAccess {
   /// The list that a program with generated code keeps for perf(1): named by the id that it knows itself by, in the
   /// `/tmp` that it sees. Only if it is a regular file of the target's own user.
   package static func perfMap(of processID: Int32) -> FileDescriptor? {
-    guard let status = try? ProcessStatus(path: "/proc/\(processID)/status"), let user = status.effectiveUser
+    guard let status = try? ProcessStatus(path: "/proc/\(processID)/status"),
+      let user = status.effectiveUserID
     else { return nil }
     let group = status.threadGroup ?? processID
     let candidates = [("/proc/\(processID)/root", status.innermostGroup ?? group), ("/", group)]

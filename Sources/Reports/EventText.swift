@@ -4,7 +4,9 @@ internal import StallCore
 
 extension AttachRecord {
   func lines(processID: Int32, _ style: TextStyle) -> [String] {
-    var what = "stalls over \(threshold.duration.spoken)"
+    var what =
+      observer.judgesStalls
+      ? "stalls over \(threshold.duration.spoken)" : "stalls are not judged (--cpu-only)"
     if let cpuThreshold { what += ", threads over \(cpuThreshold.spoken) CPU" }
     var lines = ["watching \(style.palette.strong(name.text)) \(processID) · \(thread.spoken) · \(what)"]
     let ways = captureWays.map(\.rawValue).joined(separator: ", ")
@@ -12,7 +14,7 @@ extension AttachRecord {
     if thread.role != .main || style.detail == .everything {
       lines.append("  following \(thread.spoken): \(threadReason.text)")
     }
-    lines += missing.map { "  missing: \($0.what.text), \($0.why.text)" }
+    lines += missing.map { "  \($0.sentence)" }
     if style.detail == .everything {
       if let executable {
         lines.append("  \(executable.text)" + (buildID.map { ", build-id \($0.text)" } ?? ""))

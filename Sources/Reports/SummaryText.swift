@@ -5,8 +5,9 @@ internal import StallCore
 private let placesShown = 10
 
 extension SummaryRecord {
-  func lines(_ style: TextStyle) -> [String] {
-    var lines = ["", "watched \(watched.duration.spoken) · \(stallSentence)" + otherCounts]
+  func lines(_ style: TextStyle, judgesStalls: Bool) -> [String] {
+    let sentence = judgesStalls ? stallSentence : "stalls were not judged"
+    var lines = ["", "watched \(watched.duration.spoken) · \(sentence)" + otherCounts]
     if let median, let percentile95 {
       lines.append(
         "  half of them within \(median.duration.spoken), 95 % within \(percentile95.duration.spoken)")

@@ -5,6 +5,7 @@ package struct TextFormat: ReportFormat {
   private let localTime: @Sendable (Int64) -> CivilTime
   private var day: String?
   private var told = ToldEpisode()
+  private var judgesStalls = true
 
   /// - Parameter localTime: seconds since 1970 to the local date and time.
   package init(
@@ -25,6 +26,7 @@ package struct TextFormat: ReportFormat {
   private mutating func lines(of record: Record) -> [String] {
     switch record.body {
     case .attach(let fields):
+      judgesStalls = fields.observer.judgesStalls
       return style.detail == .reportsOnly ? [] : fields.lines(processID: record.origin.processID, style)
     case .stall(let fields):
       return fields.lines(after: &told, clock: clock(record.moment), style)
@@ -41,7 +43,7 @@ package struct TextFormat: ReportFormat {
     case .dumpSummary(let fields):
       return fields.lines
     case .summary(let fields):
-      return fields.lines(style)
+      return fields.lines(style, judgesStalls: judgesStalls)
     }
   }
 

@@ -4,7 +4,7 @@ internal import StallCore
 
 extension Duration {
   /// `312 µs`, `500 ms`, `1.331 s`, `4 min 12 s`, `2 h 5 min`.
-  var spoken: String {
+  package var spoken: String {
     let microseconds = wholeMicroseconds
     if microseconds < 1_000 { return "\(microseconds) µs" }
     let milliseconds = (microseconds + 500) / 1_000

@@ -26,6 +26,8 @@ package enum CaptureFailure: Error, Hashable, Sendable {
   case thirtyTwoBit
   /// The user asked for nothing to be stopped, ever.
   case stopsForbidden
+  /// The user asked for no stacks.
+  case stacksOff
   /// The helper process ended before it answered.
   case helperDied
   case helperUnavailable(Errno)
@@ -64,6 +66,7 @@ package enum CaptureFailure: Error, Hashable, Sendable {
     case .kernelThread: "is a thread of the kernel"
     case .thirtyTwoBit: "is a 32-bit program"
     case .stopsForbidden: "could only be seen by stopping it, which is switched off"
+    case .stacksOff: "is watched without stacks (--cpu-only)"
     case .helperDied: "was lost sight of: the helper process ended"
     case .helperUnavailable(let error): "cannot be copied: no helper process (\(error.text))"
     case .helperStarting: "cannot be copied yet: the helper process is starting"

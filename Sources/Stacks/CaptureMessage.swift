@@ -142,6 +142,7 @@ extension CaptureFailure {
   private static let plain: [CaptureFailure] = [
     .gone, .timedOut, .moved, .running, .parked, .uninterruptible, .stoppedBySignal, .frozen, .dumpingCore,
     .kernelThread, .thirtyTwoBit, .stopsForbidden, .helperDied, .malformedReply, .waitingForPage, .dropped,
+    .stacksOff,
   ]
 
   fileprivate var wireCode: (code: UInt64, detail: Int64) {

@@ -10,6 +10,7 @@ internal import StallCore
 package struct CaptureServer: ~Copyable {
   private let socket: MessageSocket
   private let buffer = CopyBuffer()
+  private let seizing = SeizeAttempts()
 
   /// The whole life of the process.
   package static func run(socket: Int32) -> Never {
@@ -92,8 +93,7 @@ package struct CaptureServer: ~Copyable {
     for way in plan.ways {
       do {
         switch way {
-        case .ptrace:
-          return try PtraceCapture.take(request.threadID, buffer: buffer, limit: request.count)
+        case .ptrace: return try seize(request, look)
         case .syscallFile: return try SyscallFileCapture.take(look, buffer: buffer, limit: request.count)
         case .taskIterator, .perf: continue
         }
@@ -102,6 +102,20 @@ package struct CaptureServer: ~Copyable {
       }
     }
     throw hasEnded(look) ? .gone : failure
+  }
+
+  private func seize(
+    _ request: CaptureRequest, _ look: ThreadLook
+  ) throws(CaptureFailure) -> CapturedThread {
+    if let refused = seizing.refused { throw refused }
+    do {
+      let captured = try PtraceCapture.take(request.threadID, buffer: buffer, limit: request.count)
+      seizing.succeed()
+      return captured
+    } catch {
+      if !hasEnded(look) { seizing.fail(error) }
+      throw error
+    }
   }
 
   /// A thread on its way out refuses in several ways (PTRACE_SEIZE answers EPERM).

@@ -1,6 +1,7 @@
 // Symbols of a file without section headers, by the tables that the dynamic linker uses (gABI, chapter 5).
 
 internal import CElfutils
+internal import Glibc
 
 /// The entries of `PT_DYNAMIC` that matter, as addresses in the file's own terms.
 private struct DynamicTables {

@@ -1,6 +1,7 @@
 // The functions of one module, sorted by address: from an address to the name that covers it.
 
 internal import CElfutils
+internal import Glibc
 package import Linux
 package import StallCore
 

@@ -1,6 +1,7 @@
 // The function symbols of one symbol table, as candidates for an index.
 
 internal import CElfutils
+internal import Glibc
 
 /// A function symbol that may get its place in an index.
 struct SymbolCandidate {

@@ -1,6 +1,7 @@
 // The address ranges of a module's compilation units, read once.
 
 internal import CElfutils
+internal import Glibc
 internal import Linux
 
 /// `.debug_aranges`, by which libdw finds units, is not complete in what Clang and Swift emit; the units' own ranges are.

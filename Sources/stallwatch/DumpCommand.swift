@@ -36,7 +36,9 @@ struct DumpCommand {
     _ process: WatchedProcess, _ camera: ThreadCamera
   ) throws(ProgramFailure) {
     _ = camera.capture(process.id, role: .main, isParked: true, isDump: true)
-    if let error = camera.refusal, error.meansNotAllowed { throw Refusal.notPermitted(process.id, error) }
+    if let error = camera.refusal, error.meansNotAllowed {
+      throw Refusal.notPermitted(process.id, error, command: .dump)
+    }
   }
 }
 

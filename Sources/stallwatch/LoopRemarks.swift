@@ -9,6 +9,8 @@ struct LoopRemarks {
 
   private let process: WatchedProcess
   private let began: Instant
+  /// Where the loop is no subject.
+  private var stateFacts: StateFacts?
   /// Why the program can have no loop that could be found; see `ExecutableFacts`.
   var whyNoLoop: String?
   private var toldHome: Site?
@@ -21,14 +23,16 @@ struct LoopRemarks {
   private static let visitsUntilFound = 3
   private static let patience: Duration = .seconds(10)
 
-  init(process: WatchedProcess, began: Instant) {
+  init(process: WatchedProcess, began: Instant, stateFacts: StateFacts?) {
     self.process = process
+    self.stateFacts = stateFacts
     self.began = began
   }
 
   mutating func next(after look: ThreadObservation, _ detector: StallDetector) -> Remark? {
     if look.state.hasEnded { return mainEnded(look) }
     if look.state.isPaused != (toldPause != nil) { return pause(look.state) }
+    if stateFacts != nil { return stateFacts?.observe(look).map(remark) }
     if let home = detector.loop.home, detector.loop.isJudgeable {
       return found(home, detector.statistics)
     }
@@ -36,6 +40,15 @@ struct LoopRemarks {
     guard !hasToldNoLoop, look.at - began > patience else { return nil }
     hasToldNoLoop = true
     return (.noLoop, whyNoLoop ?? noLoop(detector.loop.home))
+  }
+
+  private func remark(_ fact: StateFact) -> Remark {
+    switch fact {
+    case .uninterruptible(let time):
+      (.uninterruptible, "the main thread has been in disk wait (D) for at least \(time.spoken)")
+    case .starved(let time):
+      (.starved, "the main thread was ready to run for \(time.spoken) while others had the CPU")
+    }
   }
 
   private func noLoop(_ home: HomeCandidate?) -> String {
@@ -46,6 +59,8 @@ struct LoopRemarks {
   }
 
   private mutating func found(_ home: HomeCandidate, _ statistics: LoopStatistics) -> Remark? {
+    // All its sleeps look the same: nothing was found.
+    if home.site.kind == .other { return nil }
     guard toldHome.map({ !home.site.sounds(like: $0) }) ?? true,
       home.visits >= Self.visitsUntilFound || home.isLongKnown
     else { return nil }

@@ -21,14 +21,17 @@ extension RecordOrigin {
 }
 
 extension AttachRecord {
-  init(_ process: WatchedProcess, _ options: Options, command: [ByteString], buildID: String?) {
+  init(
+    _ process: WatchedProcess, _ options: Options, _ rights: WatchRights, command: [ByteString],
+    buildID: String?
+  ) {
     self.init(
       name: process.name, command: command, executable: process.executable, buildID: buildID,
       startTicks: process.startTicks, threads: process.threads,
       thread: ThreadRecord(threadID: process.id, name: process.name, role: .main),
       threadReason: "the first thread of the process", threshold: options.threshold,
-      cpuThreshold: options.cpuThreshold, cpuWindow: options.cpuWindow, observer: .proc,
-      captureWays: options.neverStop ? [.syscallFile] : [.ptrace, .syscallFile], missing: [])
+      cpuThreshold: options.cpuThreshold, cpuWindow: options.cpuWindow, observer: rights.observer,
+      captureWays: rights.captureWays, missing: rights.missing)
   }
 }
 

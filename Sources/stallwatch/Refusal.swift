@@ -7,15 +7,30 @@ internal import StallCore
 
 enum Refusal {
   static func noProcess(_ id: Int32) -> ProgramFailure {
-    ProgramFailure(
+    // Signal 0 reaches nobody: it only asks whether somebody is there, kill(2).
+    if kill(id, 0) == 0 || errno == EPERM { return isHidden(id) }
+    return ProgramFailure(
       code: .noSuchProcess, text: "there is no process \(id)",
       next: "`pgrep NAME` prints the ids of a program")
+  }
+
+  /// proc(5), "hidepid".
+  private static func isHidden(_ id: Int32) -> ProgramFailure {
+    ProgramFailure(
+      code: .notPermitted, text: "process \(id) is there, but /proc does not show it to you (hidepid)",
+      next: getuid() == 0
+        ? "look from where /proc is mounted without hidepid" : "sudo stallwatch --pid \(id)")
   }
 
   static func hasEnded(_ id: Int32, _ name: ByteString) -> ProgramFailure {
     ProgramFailure(
       code: .noSuchProcess,
       text: "\(name.escaped) (pid \(id)) has ended; only its status is left, for its parent to take")
+  }
+
+  static func isOurselves(_ id: Int32) -> ProgramFailure {
+    ProgramFailure(
+      code: .wrongUsage, text: "\(id) is stallwatch itself", next: "the id of another process")
   }
 
   static func isThread(_ id: Int32, of process: Int32) -> ProgramFailure {
@@ -29,59 +44,111 @@ enum Refusal {
   static func isKernelThread(_ id: Int32, _ name: ByteString) -> ProgramFailure {
     ProgramFailure(
       code: .notPermitted,
-      text: "\(id) (\(name.escaped)) is a thread of the kernel: it has no loop and no stack to watch",
-      next: "the id of a program")
+      text: "\(id) (\(name.escaped)) is a thread of the kernel: it has no loop and nothing to unwind",
+      next: (getuid() == 0 ? "cat /proc/\(id)/stack shows where it is" : "the id of a program")
+        + " (or --cpu-only)")
   }
 
-  /// Waits and stacks need the right to attach, ptrace(2), "Ptrace access mode checking".
-  static func notPermitted(_ id: Int32, _ error: Errno) -> ProgramFailure {
-    let name =
-      (try? readPseudoFile("/proc/\(id)/comm")).map { ByteString($0.dropLast()).escaped } ?? "the process"
+  /// What was asked for could not be looked at, for this reason.
+  static func notPermitted(_ id: Int32, _ error: Errno, command: Command = .watch) -> ProgramFailure {
+    let facts = RightsFacts(id)
     guard error.meansNotAllowed else {
       let next = error.meansNoDescriptors ? "ulimit -n 1024" : nil
       return ProgramFailure(
-        code: .internalFailure, text: "\(name) (pid \(id)) cannot be watched: \(error.text)", next: next)
+        code: .internalFailure, text: "\(facts.name.escaped) (pid \(id)) cannot be watched: \(error.text)",
+        next: next)
     }
-    let text = "\(name) (pid \(id)) may not be looked into (\(error.text))"
-    let (why, next) = reason(id)
-    return ProgramFailure(code: .notPermitted, text: text + ": " + why, next: next)
+    if facts.target == nil { return isHidden(id) }
+    return notPermitted(facts, command)
   }
 
-  private static func reason(_ id: Int32) -> (why: String, next: String) {
-    let retry = "sudo stallwatch --pid \(id)"
-    let own = try? ProcessStatus(path: "/proc/self/status")
-    let target = try? ProcessStatus(path: "/proc/\(id)/status")
-    if own?.userID == 0 {
-      return (
-        "you are root without CAP_SYS_PTRACE", "give it CAP_SYS_PTRACE (docker run --cap-add=SYS_PTRACE)"
-      )
+  static func notPermitted(_ facts: RightsFacts, _ command: Command) -> ProgramFailure {
+    let denial = Denial(facts, command)
+    let who = "\(facts.name.escaped) (pid \(facts.process))"
+    let next = command == .dump ? denial.next : denial.next + "      (or --cpu-only)"
+    let rest =
+      command == .dump
+      ? "its stacks cannot be seen" : "its state and CPU can be seen, its waits and stacks cannot"
+    return ProgramFailure(code: .notPermitted, text: "\(who): \(rest): \(denial.why)", next: next)
+  }
+}
+
+/// Why the kernel refuses to let us look into a process, and the one step that would help.
+struct Denial: Equatable {
+  var why: String
+  var next: String
+
+  /// In the order in which one reason makes the next one idle. Hints are given only where the facts fit.
+  init(_ facts: RightsFacts, _ command: Command = .watch) {
+    self =
+      (facts.areWaitsSeen ? Self.byTracer(facts) : Self.byRights(facts, Self.retry(facts, command)))
+      ?? Self.bySurroundings(facts)
+  }
+
+  private init(_ why: String, _ next: String) { (self.why, self.next) = (why, next) }
+
+  private static func retry(_ facts: RightsFacts, _ command: Command) -> String {
+    "sudo stallwatch \(command == .dump ? "dump " : "")--pid \(facts.process)"
+  }
+
+  private static let givingCapability = "give it CAP_SYS_PTRACE (docker run --cap-add=SYS_PTRACE)"
+
+  /// A process has one tracer at most.
+  private static func byTracer(_ facts: RightsFacts) -> Denial? {
+    facts.tracer == 0
+      ? nil : Denial("process \(facts.tracer) is tracing it", "end that debugger, or do without stacks")
+  }
+
+  /// `cap_ptrace_access_check` and `__ptrace_may_access` ask first, then Yama.
+  private static func byRights(_ facts: RightsFacts, _ retry: String) -> Denial? {
+    if facts.yamaScope == 3 {
+      return Denial(
+        "kernel.yama.ptrace_scope is 3: nobody may look into a program until the next boot, root neither",
+        "boot with another ptrace_scope")
     }
-    if let tracer = target?.tracer, tracer != 0 {
-      return ("process \(tracer) is tracing it", "end that debugger, or \(retry)")
+    if facts.mayTraceAll { return nil }
+    if facts.own.user == 0 { return Denial("you are root without CAP_SYS_PTRACE", givingCapability) }
+    if let target = facts.target, facts.isSomeoneElses {
+      return Denial("it belongs to \(spoken(target.user)) and you are \(spoken(facts.own.user))", retry)
     }
-    if let own = own?.userID, let other = target?.userID, own != other {
-      return ("it belongs to user \(other) and you are user \(own)", retry)
+    if facts.isProtected {
+      return Denial("it is protected (setuid, file capabilities, or not dumpable)", retry)
     }
-    switch yamaScope {
+    if let target = facts.target, target.capabilities & ~facts.own.capabilities != 0 {
+      return Denial("it has capabilities that you have not", retry)
+    }
+    switch facts.yamaScope {
     case 1:
-      return (
-        "kernel.yama.ptrace_scope is 1, which allows children only", "stallwatch run -- COMMAND, or \(retry)"
-      )
-    case 2: return ("kernel.yama.ptrace_scope is 2, which needs CAP_SYS_PTRACE", retry)
-    case 3:
-      return (
-        "kernel.yama.ptrace_scope is 3: nobody can attach until the next boot",
-        "boot with another ptrace_scope"
-      )
-    default: return ("it is protected (setuid, file capabilities, or not dumpable)", retry)
+      return Denial(
+        "kernel.yama.ptrace_scope is 1, which allows children only", "stallwatch run -- COMMAND, or \(retry)")
+    case 2: return Denial("kernel.yama.ptrace_scope is 2, which needs CAP_SYS_PTRACE", retry)
+    default: return nil
     }
   }
 
-  /// Documentation/admin-guide/LSM/Yama.rst; nil where the kernel has no Yama.
-  private static var yamaScope: Int? {
-    guard let text = try? readPseudoFile("/proc/sys/kernel/yama/ptrace_scope"), let digit = text.first else {
-      return nil
+  private static func bySurroundings(_ facts: RightsFacts) -> Denial {
+    if !facts.areWaitsSeen, facts.isInUserNamespace, facts.mayTraceAll {
+      return Denial(
+        "your CAP_SYS_PTRACE counts within this user namespace only",
+        "stallwatch from outside of the container")
     }
-    return Int(digit) - 0x30
+    if facts.areWaitsSeen, facts.isFiltered {
+      return Denial(
+        "a seccomp filter on stallwatch refuses the system calls for it",
+        "start it without that filter (docker run --security-opt seccomp=unconfined)")
+    }
+    let labels = [("stallwatch", facts.own.label), ("the program", facts.target?.label)].compactMap {
+      who, label in label.flatMap { $0 == "unconfined" ? nil : "\(who) is \"\($0.escaped)\"" }
+    }
+    guard labels.isEmpty else {
+      return Denial(
+        "a security module refuses it (\(labels.joined(separator: ", ")))",
+        "the kernel log (dmesg) names the rule")
+    }
+    return Denial("the kernel does not say why", "the kernel log (dmesg) may tell")
+  }
+
+  private static func spoken(_ user: UInt32) -> String {
+    UserName.of(user).map { ByteString($0).escaped } ?? "user \(user)"
   }
 }

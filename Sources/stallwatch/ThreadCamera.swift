@@ -8,15 +8,19 @@ internal import StallCore
 final class ThreadCamera {
   private let process: Int32
   private let mayStop: Bool
+  private let takesStacks: Bool
+  /// The kernel refuses to show what threads wait for, so stacks are not even asked for: a refusal can be a line in its log.
+  var denied: Errno?
   private var helper = CaptureHelper()
   private(set) var targetStopped: Duration = .zero
   /// Why the last thread that was refused could not be copied.
   private(set) var refusal: Errno?
   private var mappings = MappingsLog()
 
-  init(process: Int32, mayStop: Bool) {
+  init(process: Int32, mayStop: Bool, takesStacks: Bool = true) {
     self.process = process
     self.mayStop = mayStop
+    self.takesStacks = takesStacks
   }
 
   /// Starts the helper before it is needed.
@@ -44,7 +48,8 @@ final class ThreadCamera {
     stall: Stall? = nil
   ) -> CapturedThread {
     let rules = CaptureRules(isParked: isParked, mayStop: mayStop, isDump: isDump)
-    var result = isDump ? captureWithPatience(thread, rules) : captureNow(thread, rules)
+    let waits = isDump && denied == nil && takesStacks
+    var result = waits ? captureWithPatience(thread, rules) : captureNow(thread, rules)
     if case .success(let raw) = result {
       targetStopped += raw.stoppedFor
       if let look, !raw.isOfBlock(seenBy: look) { result = .failure(.moved) }
@@ -56,7 +61,9 @@ final class ThreadCamera {
   }
 
   private func captureNow(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {
-    helper.isReady() ? capture(thread, rules) : .failure(.helperStarting)
+    if !takesStacks { return .failure(.stacksOff) }
+    if let denied { return .failure(.refused(denied)) }
+    return helper.isReady() ? capture(thread, rules) : .failure(.helperStarting)
   }
 
   /// Nobody is kept waiting by a dump but the person who asked for it.

@@ -23,16 +23,21 @@ struct Watch {
     self.process = process
     let command: [ByteString]
     let buildID: String?
+    let sight: WaitSight
     do throws(Errno) {
       let handle = try ProcessHandle(process.id)
-      let camera = ThreadCamera(process: process.id, mayStop: !options.neverStop)
+      let camera = ThreadCamera(
+        process: process.id, mayStop: !options.neverStop, takesStacks: !options.cpuOnly)
       // The helper's first answer; from here on it is there for the looks.
       command = camera.commandLine()
       buildID = camera.executableFacts()?.buildID
-      var observer = try ProcObserver(process: process.id, thread: process.id)
+      var observer = try ProcObserver(
+        process: process.id, thread: process.id, seesWaits: !options.cpuOnly)
       _ = try observer.look { address, length, buffer in
         camera.readMemory(of: process.id, at: address, length, into: &buffer)
       }
+      sight = observer.sight
+      if let refusal = sight.refusal, RightsFacts(process.id).isSomeoneElses { throw refusal }
       queue = try ReportQueue()
       loop = try WatchLoop(
         options, process, handle: handle, signals: signals, observer: observer, camera: camera, queue: queue,
@@ -43,7 +48,8 @@ struct Watch {
       throw Refusal.notPermitted(process.id, error)
     }
     loop.begin()
-    queue.push(.attached(AttachRecord(process, options, command: command, buildID: buildID)))
+    let rights = WatchRights(process.id, options, sight)
+    queue.push(.attached(AttachRecord(process, options, rights, command: command, buildID: buildID)))
   }
 
   /// Watches; says the last word about the process with `ending`, if that is known.

@@ -38,6 +38,7 @@ final class WatchLoop {
   private var busyThreads: BusyThreadWatch
   private var remarks: LoopRemarks
   private var image: ImageMark?
+  private var sight: WaitSight
   private var lastLook: ThreadObservation?
   private var nextLook: Instant
   private var missingStack = MissingStack()
@@ -58,6 +59,8 @@ final class WatchLoop {
     self.process = process
     self.handle = handle
     self.signals = signals
+    sight = observer.sight
+    camera.denied = observer.sight.refusal
     self.observer = observer
     self.camera = camera
     self.queue = queue
@@ -65,7 +68,10 @@ final class WatchLoop {
     detector = StallDetector(threshold: options.threshold, interval: options.interval)
     busyThreads = BusyThreadWatch(
       process: process.id, thresholdPercent: options.cpuThreshold, window: options.cpuWindow)
-    remarks = LoopRemarks(process: process, began: now)
+    detector.isBlindToLoop = options.cpuOnly
+    remarks = LoopRemarks(
+      process: process, began: now,
+      stateFacts: options.cpuOnly ? StateFacts(threshold: options.threshold) : nil)
     totals = WatchTotals(began: now)
     nextLook = now
     endsAt = options.duration.map { now + $0 }
@@ -131,6 +137,7 @@ final class WatchLoop {
     }
     totals.countLook(at: seen.at, dueAt: due, tolerance: detector.alertInterval)
     if let now = observer.image, now.isThere, now != image { take(now) }
+    if observer.sight != sight { take(observer.sight) }
     let (action, next) = detector.observe(seen) { observer.blockStart(of: seen) }
     lastLook = seen
     if let stall = missingStack.stall, detector.isStalled, action == .none {
@@ -160,13 +167,23 @@ final class WatchLoop {
     defer {
       image = newImage
       remarks.whyNoLoop = camera.executableFacts()?.whyNoLoop
-      detector.isBlindToLoop = remarks.whyNoLoop != nil
+      detector.isBlindToLoop = options.cpuOnly || remarks.whyNoLoop != nil
     }
     guard image != nil else { return }
     perform(detector.interrupt(.targetReplaced), nil)
     detector.forget()
     let link = (try? readLink("/proc/\(process.id)/exe")).map { ByteString($0).escaped } ?? "another program"
     queue.push(.notice(.targetReplaced, "process \(process.id) now runs \(link)"))
+  }
+
+  /// Waits seen by their kind and waits seen in full are not comparable: the loop has to be found anew.
+  private func take(_ newSight: WaitSight) {
+    sight = newSight
+    camera.denied = newSight.refusal
+    perform(detector.interrupt(.rightsChanged), nil)
+    detector.forget()
+    let rights = WatchRights(process.id, options, newSight)
+    queue.push(.notice(.rightsChanged, rights.remark))
   }
 
   private func perform(_ action: StallAction, _ look: ThreadObservation?) {

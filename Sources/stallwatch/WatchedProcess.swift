@@ -12,20 +12,20 @@ struct WatchedProcess {
   let startTicks: UInt64
   let threads: Int
 
-  /// Refuses what cannot be watched: no process, a thread, ourselves, a part of the kernel.
-  init(_ id: Int32) throws(ProgramFailure) {
-    if id == getpid() {
-      throw ProgramFailure(
-        code: .wrongUsage, text: "\(id) is stallwatch itself", next: "the id of another process")
-    }
+  /// Refuses what cannot be watched: no process, a thread, ourselves, a part of the kernel unless only its CPU time is
+  /// wanted.
+  init(_ id: Int32, cpuOnly: Bool = false) throws(ProgramFailure) {
+    if id == getpid() { throw Refusal.isOurselves(id) }
     guard unsafe access("/proc/self/stat", R_OK) == 0 else {
       throw ProgramFailure(
         code: .internalFailure, text: "cannot read /proc; is it mounted?", next: "mount -t proc proc /proc")
     }
     let (status, stat, name) = try Self.identity(of: id)
-    if let group = status.threadGroup, group != id { throw Refusal.isThread(id, of: group) }
+    if let group = status.threadGroup, group != id {
+      throw group == getpid() ? Refusal.isOurselves(id) : Refusal.isThread(id, of: group)
+    }
     if stat.hasEnded, stat.threads <= 1 { throw Refusal.hasEnded(id, name) }
-    if stat.isKernelThread { throw Refusal.isKernelThread(id, name) }
+    if stat.isKernelThread, !cpuOnly { throw Refusal.isKernelThread(id, name) }
     self.id = id
     self.name = name
     executable = (try? readLink("/proc/\(id)/exe")).map { ByteString($0) }

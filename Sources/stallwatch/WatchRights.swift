@@ -1,0 +1,64 @@
+// What may be seen of the watched process, what not, and why: said once, at the start.
+
+internal import CommandLineOptions
+internal import Linux
+internal import Observation
+internal import Reports
+internal import StallCore
+
+struct WatchRights {
+  let observer: ObserverKind
+  let captureWays: [CaptureWay]
+  let missing: [MissingAbility]
+
+  /// `sight` is that of the first look.
+  init(_ process: Int32, _ options: Options, _ sight: WaitSight) {
+    var facts = RightsFacts(process)
+    switch sight {
+    case .notAsked:
+      observer = .procCPU
+      captureWays = []
+      missing = []
+    case .kinds, .states:
+      let isKind = if case .kinds = sight { true } else { false }
+      observer = isKind ? .procKinds : .procStates
+      captureWays = []
+      let denial = Denial(facts)
+      missing = [
+        MissingAbility(
+          what: isKind ? "stacks and all of waits but their kind" : "stacks and waits",
+          why: "\(denial.why); to see them: \(denial.next)")
+      ]
+    case .calls:
+      observer = .proc
+      facts.areWaitsSeen = true
+      let stops = options.neverStop ? nil : Self.missingStops(facts)
+      captureWays = options.neverStop || stops != nil ? [.syscallFile] : [.ptrace, .syscallFile]
+      missing = [stops, Self.missingMemoryCall].compactMap { $0 }
+    }
+  }
+
+  /// For rights that have changed meanwhile.
+  var remark: String {
+    missing.first?.sentence ?? "what it waits for can be seen now"
+  }
+
+  private static func missingStops(_ facts: RightsFacts) -> MissingAbility? {
+    let what = "stacks of running threads"
+    if facts.isDumpingCore {
+      return MissingAbility(what: what, why: "it crashed and is dumping core")
+    }
+    guard facts.tracer != 0 || CallFilter.ptraceRefusal != nil else { return nil }
+    let denial = Denial(facts)
+    return MissingAbility(what: what, why: "\(denial.why); to see them: \(denial.next)")
+  }
+
+  /// Memory is read another way then, `ProcessMemory`.
+  private static var missingMemoryCall: MissingAbility? {
+    CallFilter.memoryRefusal.map {
+      MissingAbility(
+        what: "process_vm_readv",
+        why: "refused to stallwatch (\($0.text)); memory is read through /proc/PID/mem")
+    }
+  }
+}
