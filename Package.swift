@@ -76,7 +76,10 @@ let package = Package(
     tests(of: "Observation", ["StallCore", "Linux", "TestSupport", "TestTarget"]),
     .testTarget(
       name: "ProgramTests",
-      dependencies: ["stallwatch", "TestTarget", "TestTailCall", "Fuzz", "Linux", "TestSupport"],
+      dependencies: [
+        "stallwatch", "TestTarget", "TestTailCall", "Fuzz", "StallCore", "CommandLineOptions", "Linux",
+        "TestSupport",
+      ],
       swiftSettings: settings),
     tests(of: "Reports", ["StallCore", "TestSupport"], exclude: ["Expected"]),
     tests(of: "CommandLineOptions", ["StallCore", "Linux", "TestSupport"], exclude: ["Refusals.txt"]),

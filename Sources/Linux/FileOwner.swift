@@ -3,8 +3,8 @@
 internal import Glibc
 
 package enum FileOwner {
-  /// Nil if there is no such directory.
-  package static func ofDirectory(_ path: String) -> UInt32? {
+  /// Nil if there is no such file.
+  package static func of(_ path: String) -> UInt32? {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? status.st_uid : nil
   }

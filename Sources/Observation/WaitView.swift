@@ -88,7 +88,7 @@ struct WaitView: ~Copyable {
     case (_, .notAsked), (_, .calls): return .unknown
     // Waits for something to happen can be interrupted.
     case (.uninterruptible, _): return .blockedByKind(nil)
-    case (.sleeping, .states): return .blockedByKind(.other)
+    case (.sleeping, .states): return .blockedByKind(.unseen)
     case (.sleeping, .kinds): return kindByFunction(&buffer)
     default: return .unknown
     }

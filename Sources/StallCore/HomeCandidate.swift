@@ -66,9 +66,11 @@ package struct HomeCandidate: Sendable {
   package var wasReturnedTo: Bool { visits >= 2 }
 
   /// Enough is known to judge by it. A wait of a kind made for loops is believed at once, except a poll that will time
-  /// out: a name look-up or a database call on the way to the real loop looks like that.
+  /// out: a name look-up or a database call on the way to the real loop looks like that. Where all sleeps look the same
+  /// there is no other.
   package var isBelievable: Bool {
-    isMultiplexer ? wasReturnedTo || wasFoundHere || !site.hasTimeout : visits >= 3
+    if isMultiplexer { return wasReturnedTo || wasFoundHere || !site.hasTimeout }
+    return visits >= 3 || site.kind == .unseen && wasFoundHere
   }
 
   /// A wait without an object of its own, made by the same instruction from about the same depth.

@@ -37,7 +37,8 @@ extension WaitKind {
     case .signal: "waiting for signals"
     case .futex: "waiting to be woken (futex)"
     case .sleep: "sleeping"
-    case .other: "sleeping in the kernel"
+    case .other: "a wait in the kernel"
+    case .unseen: "sleeping"
     }
   }
 }

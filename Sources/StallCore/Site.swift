@@ -5,8 +5,10 @@ package enum WaitKind: String, Sendable {
   case epoll, poll, ring
   case accept, input, message, children, signal
   case futex, sleep
-  /// A sleep that a signal would end, of which no more can be seen.
+  /// In a kernel function that is not known, or serves waits of several kinds.
   case other
+  /// That it sleeps, until something happens or a signal comes, is all that can be seen.
+  case unseen
 
   /// Waits on many things at once are made for loops (a poll also for one answer); sleeps and locks are what loops
   /// avoid.
@@ -15,7 +17,7 @@ package enum WaitKind: String, Sendable {
     case .epoll, .ring: 4
     case .poll: 3
     case .accept, .input, .message, .children, .signal: 2
-    case .futex, .sleep, .other: 1
+    case .futex, .sleep, .other, .unseen: 1
     }
   }
 }

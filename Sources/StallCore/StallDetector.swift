@@ -61,7 +61,7 @@ package struct StallDetector: Sendable {
     let isAtWork =
       if case .settled = state { position == .working || position == .perhapsParked } else { true }
     if isAtWork, look.isBlocked, look.blockedSince == nil { look.blockedSince = blockStart() }
-    statistics.count(loop.home?.site.kind == .other ? .undecided : position, at: look.at)
+    statistics.count(loop.home?.site.kind == .unseen ? .undecided : position, at: look.at)
     let action: StallAction =
       switch position {
       case .parked: handle(isNewHome ? .foundHome(look) : .parked(look))

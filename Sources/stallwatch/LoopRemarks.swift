@@ -60,7 +60,7 @@ struct LoopRemarks {
 
   private mutating func found(_ home: HomeCandidate, _ statistics: LoopStatistics) -> Remark? {
     // All its sleeps look the same: nothing was found.
-    if home.site.kind == .other { return nil }
+    if home.site.kind == .unseen { return nil }
     guard toldHome.map({ !home.site.sounds(like: $0) }) ?? true,
       home.visits >= Self.visitsUntilFound || home.isLongKnown
     else { return nil }

@@ -61,7 +61,8 @@ extension RightsFacts {
 
   private static func isProtected(_ process: Int32, _ target: ProcessStatus) -> Bool {
     if target.userID != target.effectiveUserID || target.userID != target.savedUserID { return true }
-    guard let owner = FileOwner.ofDirectory("/proc/\(process)") else { return false }
+    // The directory itself always belongs to the process's user (fs/proc/base.c, `task_dump_owner`).
+    guard let owner = FileOwner.of("/proc/\(process)/stat") else { return false }
     return owner != target.effectiveUserID
   }
 

@@ -44,7 +44,7 @@ struct WatchRights {
   }
 
   private static func missingStops(_ facts: RightsFacts) -> MissingAbility? {
-    let what = "stacks of running threads"
+    let what = "stacks of running threads, and exact ones"
     if facts.isDumpingCore {
       return MissingAbility(what: what, why: "it crashed and is dumping core")
     }

@@ -14,6 +14,11 @@ struct WatchRun: ~Copyable {
     process = try TargetProcess(path: builtProduct("stallwatch"), arguments: arguments)
   }
 
+  /// As a shell starts it, with whatever that does to it before.
+  init(shell command: String) throws {
+    process = try TargetProcess(path: "/bin/sh", arguments: ["-c", command])
+  }
+
   var processID: Int32 { process.processID }
 
   mutating func readLine() throws -> String { try process.readLine() }

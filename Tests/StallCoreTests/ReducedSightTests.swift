@@ -38,21 +38,32 @@ import Testing
   }
 
   @Test func computingIsSeenWithoutAnyKind() throws {
-    var watched = watched(idlingIn: .other)
+    var watched = watched(idlingIn: .unseen)
     watched.run(.milliseconds(800))
-    watched.script.block(by: .other)
+    watched.script.block(by: .unseen)
     watched.look()
     #expect(try #require(watched.ended.first).proof == .neverSlept)
     // It slept, and that may have been the loop's wait or not: no share of idle time is claimed.
     #expect(watched.detector.statistics.parkedShare == nil)
   }
 
+  /// It was found asleep, and there is nothing else that it could be found in.
+  @Test func firstComputationIsSeen() throws {
+    var watched = Watched()
+    watched.script.block(by: .unseen)
+    watched.stay(.milliseconds(200))
+    watched.run(.milliseconds(800))
+    watched.script.block(by: .unseen)
+    watched.look()
+    #expect(try #require(watched.ended.first).proof == .neverSlept)
+  }
+
   @Test func diskWaitIsSeenWithoutAnyKind() throws {
-    var watched = watched(idlingIn: .other)
+    var watched = watched(idlingIn: .unseen)
     watched.script.block(by: nil)
     watched.stay(.milliseconds(800))
     watched.script.run(.microseconds(10))
-    watched.script.block(by: .other)
+    watched.script.block(by: .unseen)
     watched.look()
     #expect(try #require(watched.ended.first).proof == .otherKind)
   }

@@ -27,11 +27,15 @@ void spin_for(int64_t nanoseconds) {
   while (now_nanoseconds() < end) continue;
 }
 
+int run_program(int count, char **arguments) {
+  for (struct program *program = programs; program && count > 0; program = program->next)
+    if (!strcmp(program->name, arguments[0])) return program->run(count - 1, arguments + 1);
+  fprintf(stderr, "TestTarget: no such program\n");
+  return 2;
+}
+
 int main(int count, char **arguments) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   alarm(600);  // ends by itself if whoever started it was killed
-  for (struct program *program = programs; program && count > 1; program = program->next)
-    if (!strcmp(program->name, arguments[1])) return program->run(count - 2, arguments + 2);
-  fprintf(stderr, "TestTarget: no such program\n");
-  return 2;
+  return run_program(count - 1, arguments + 1);
 }

@@ -12,6 +12,9 @@ struct program {
 
 void register_program(struct program *program);
 
+// Runs the program that the first of these words names.
+int run_program(int count, char **arguments);
+
 // Defines a program; its body gets `count` and `arguments` (without the program's name).
 #define PROGRAM(identifier, name_)                                                         \
   static int identifier##_run(int, char **);                                               \

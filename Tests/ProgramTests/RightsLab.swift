@@ -1,0 +1,83 @@
+// Programs of different users, and a watcher whose rights are taken away in one way or another.
+
+import Glibc
+import Linux
+import TestSupport
+import Testing
+
+/// Who somebody is, as words before a command.
+enum Person: String, CustomTestStringConvertible {
+  case root = ""
+  case rootWithoutCapabilities = "setpriv --bounding-set -all --inh-caps -all"
+  case nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+
+  var testDescription: String { "\(self)" }
+}
+
+/// Owns copies of the programs in a directory that everybody can reach.
+struct RightsLab: ~Copyable {
+  let directory: String
+
+  /// All of it needs root, and mounts of its own.
+  static let isPossible =
+    getuid() == 0
+    && (try? shell("unshare -m mount -t tmpfs tmpfs /proc/sys/kernel && setpriv --version"))?.status
+      == .exited(0)
+
+  init() throws {
+    directory = "/tmp/stallwatch-test-rights-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+    let products = ["stallwatch", "TestTarget"].map(builtProduct).joined(separator: " ")
+    let made = "mkdir -m 755 \(directory) && cp \(products) \(directory)"
+    guard try shell(made).status == .exited(0) else { throw Errno.inputOutput }
+  }
+
+  deinit { _ = try? shell("rm -r \(directory)") }
+
+  var program: String { directory + "/stallwatch" }
+  var targetProgram: String { directory + "/TestTarget" }
+
+  /// Ready when it returns.
+  func start(_ target: String, as person: Person) throws -> TargetProcess {
+    var process = try TargetProcess(
+      path: "/bin/sh", arguments: ["-c", "exec \(person.rawValue) \(targetProgram) \(target)"])
+    guard try process.readLine() == "ready" else { throw Errno.noChildProcess }
+    return process
+  }
+
+  /// `surroundings` is done as root in a mount namespace of its own; `launcher` starts the program.
+  func command(
+    _ arguments: String, as person: Person, surroundings: [String] = [], launcher: String = ""
+  ) -> String {
+    let line = "exec \(person.rawValue) \(launcher) \(program) \(arguments)"
+    if surroundings.isEmpty { return line }
+    return "exec unshare -m sh -c '\((surroundings + [line]).joined(separator: " && "))'"
+  }
+
+  /// Only what a look needs of that directory is there.
+  static func yama(_ scope: Int, hidingCallsOf process: Int32, in lab: borrowing RightsLab) -> [String] {
+    let kernel = "/proc/sys/kernel"
+    return [
+      "mount -t tmpfs tmpfs \(kernel)", "mkdir \(kernel)/yama", "echo \(scope) > \(kernel)/yama/ptrace_scope",
+      "echo here > \(kernel)/hostname",
+    ] + hiding(["task/\(process)/syscall"], of: process, in: lab)
+  }
+
+  /// Files of a process that nobody but root may read.
+  static func hiding(_ files: [String], of process: Int32, in lab: borrowing RightsLab) -> [String] {
+    let nothing = lab.directory + "/nothing"
+    return ["touch \(nothing)", "chmod 000 \(nothing)"]
+      + files.map { "mount --bind \(nothing) /proc/\(process)/\($0)" }
+  }
+}
+
+extension [String: JSONValue] {
+  /// Of an attach record: everything that is missing, in one text.
+  var missing: String {
+    (self["missing"]?.array ?? []).map { item in
+      "\(item.object["what"]?.string ?? ""): \(item.object["why"]?.string ?? "")"
+    }.joined(separator: "; ")
+  }
+
+  /// Why the first stack is not there, if it is not.
+  var missingStack: String? { self["stacks"]?.array.first?.object["missing"]?.string }
+}

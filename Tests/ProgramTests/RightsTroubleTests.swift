@@ -1,0 +1,113 @@
+// Programs that cannot be looked into for other reasons than their user, and files that are missing one by one.
+
+import FoundationEssentials
+import Glibc
+import Linux
+import TestSupport
+import Testing
+
+@Suite(.serialized, .enabled(if: RightsLab.isPossible, "needs root and mounts of its own"))
+struct RightsTroubleTests {
+  /// Each file is one ability less, never the end of all.
+  @Test(arguments: [
+    ["maps", "task/TID/maps"], ["task/TID/wchan", "task/TID/sched"], ["cmdline", "comm", "task/TID/comm"],
+  ])
+  func unreadableFileCostsOneAbility(_ files: [String]) throws {
+    let lab = try RightsLab()
+    let target = try lab.start("stalling-loop epoll sleep", as: .nobody)
+    let process = target.processID
+    let hidden = files.map { $0.replacing("TID", with: "\(process)") }
+    var watch = try WatchRun(
+      shell: lab.command(
+        "--json --threshold 200ms --pid \(process)", as: .nobody,
+        surroundings: RightsLab.hiding(hidden, of: process, in: lab)))
+    _ = try watch.next("attach")
+    target.signal(SIGUSR1)
+    let ended = try watch.next("stall", state: "ended")
+    #expect(ended["verified"] == .boolean(true))
+    #expect(ended["cause"]?.object["kind"] == .string("wait.sleep"))
+  }
+
+  @Test func tracedProgramIsWatchedAndItsTracerNamed() throws {
+    var tracer = try TargetProcess.start("traced")
+    let process = try tracer.readLine()
+    var watch = try WatchRun([
+      "--json", "--pid", process, "--cpu-window", "300ms", "--cpu-threshold", "30",
+    ])
+    let attach = try watch.next("attach")
+    #expect(
+      attach["observer"] == .string("proc") && attach["capture_ways"] == .array([.string("syscall-file")]))
+    #expect(attach.missing.contains("process \(tracer.processID) is tracing it"))
+    #expect(try watch.next("cpu").missingStack?.contains("is traced by process \(tracer.processID)") == true)
+  }
+
+  @Test(arguments: [1, 2]) func programThatProcHidesIsNotSaidToBeNone(_ level: Int) throws {
+    let lab = try RightsLab()
+    let target = try lab.start("idle epoll", as: .root)
+    let hides = "mount -t proc -o hidepid=\(level) proc /proc"
+    let (output, status) = try shell(
+      lab.command("--pid \(target.processID) 2>&1", as: .nobody, surroundings: [hides]))
+    #expect(status == .exited(4))
+    #expect(output.contains("is there, but /proc does not show it to you (hidepid)"))
+    #expect(output.contains("next: sudo stallwatch --pid \(target.processID)"))
+  }
+
+  /// A pid namespace of our own has no thread of the kernel.
+  @Test func threadOfTheKernelIsRefusedButItsTimeIsNot() throws {
+    let stat = (try? readPseudoFile("/proc/2/stat")).flatMap { ThreadStat($0.span) }
+    guard stat?.isKernelThread == true else { return }
+    let (output, status) = try shell("stallwatch --pid 2 2>&1")
+    #expect(status == .exited(4))
+    #expect(output.contains("nothing to unwind") && output.contains("cat /proc/2/stack"))
+    #expect(try shell("stallwatch --pid 2 --cpu-only --duration 100ms").status == .exited(0))
+  }
+
+  /// By version 1 or 2, whichever is there and lets us.
+  @Test func frozenProgramGetsNoStackByForce() throws {
+    guard let freezer = Freezer() else { return }
+    let target = try TargetProcess.start("idle", "poll")
+    try freezer.freeze(target.processID)
+    // Frozen it could not even be killed.
+    defer { freezer.thaw() }
+    let (output, status) = try shell("stallwatch dump --pid \(target.processID)")
+    #expect(status == .exited(0))
+    #expect(output.contains("poll") && output.contains("target stopped 0 µs"))
+  }
+}
+
+/// A cgroup of its own, gone with its value.
+private struct Freezer: ~Copyable {
+  private let mount: String
+  private let group: String
+  private let isFirstVersion: Bool
+
+  init?() {
+    let group = "/stallwatch-rights-\(getpid())"
+    let mounts = ["/sys/fs/cgroup/freezer", "/sys/fs/cgroup"]
+    guard let mount = mounts.first(where: { unsafe mkdir($0 + group, 0o755) == 0 }) else { return nil }
+    (self.mount, self.group) = (mount, group)
+    isFirstVersion = unsafe access(mount + group + "/freezer.state", W_OK) == 0
+  }
+
+  deinit { unsafe rmdir(mount + group) }
+
+  private var switchFile: String { group + (isFirstVersion ? "/freezer.state" : "/cgroup.freeze") }
+
+  private func write(_ text: String, to file: String) throws {
+    try FileDescriptor.create(mount + file, keepsContents: true).write(Array(text.utf8))
+  }
+
+  func freeze(_ process: Int32) throws {
+    try write("\(process)", to: group + "/cgroup.procs")
+    try write(isFirstVersion ? "FROZEN" : "1", to: switchFile)
+  }
+
+  /// And lets go of everybody.
+  func thaw() {
+    try? write(isFirstVersion ? "THAWED" : "0", to: switchFile)
+    let processes = (try? readPseudoFile(mount + group + "/cgroup.procs")) ?? []
+    for process in processes.split(separator: UInt8(ascii: "\n")) {
+      try? write(String(decoding: process, as: UTF8.self), to: "/cgroup.procs")
+    }
+  }
+}

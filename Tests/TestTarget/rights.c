@@ -1,0 +1,90 @@
+// Programs for which rights are missing: those that protect themselves, and launchers that take rights away.
+#define _GNU_SOURCE
+#include "target.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// protected PROGRAM…: becomes that program, whose files in /proc belong to root.
+PROGRAM(protected_program, "protected") {
+  prctl(PR_SET_DUMPABLE, 0);
+  return run_program(count, arguments);
+}
+
+// Answers one system call in this way from now on; the listener's descriptor if it is to be asked, else 0.
+static int filter_call(long number, uint32_t answer, unsigned flags) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, answer),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return -1;
+  return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}
+
+static const struct {
+  const char *name;
+  long number;
+} calls[] = {{"ptrace", SYS_ptrace}, {"process_vm_readv", SYS_process_vm_readv}};
+
+// deny CALL ERRNO COMMAND…: a command to which that system call is refused. Calls: ptrace, process_vm_readv.
+PROGRAM(deny, "deny") {
+  if (count < 3) return 2;
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (!strcmp(calls[i].name, arguments[0]) &&
+        filter_call(calls[i].number, SECCOMP_RET_ERRNO | (uint32_t)atoi(arguments[1]), 0) < 0)
+      return 1;
+  execv(arguments[2], arguments + 2);
+  return 127;
+}
+
+static int refuse_all(int listener) {
+  int refused = 0;
+  struct pollfd entry = {.fd = listener, .events = POLLIN};
+  while (poll(&entry, 1, -1) > 0 && !(entry.revents & POLLHUP)) {
+    struct seccomp_notif request = {0};
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request)) continue;
+    struct seccomp_notif_resp answer = {.id = request.id, .error = -EACCES};
+    // Asking for thread 0 is how a filter is noticed, and no attempt on anybody.
+    if (request.data.args[1] != 0) refused++;
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+  }
+  return refused;
+}
+
+// count-ptrace COMMAND…: refuses ptrace to the command, and prints in the end how often it tried.
+PROGRAM(count_ptrace, "count-ptrace") {
+  volatile int *listener = mmap(NULL, sizeof *listener, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  // With one table of descriptors until exec, so that the listener's number is valid here too.
+  pid_t child = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    *listener = filter_call(SYS_ptrace, SECCOMP_RET_USER_NOTIF, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+    if (*listener > 0) execv(arguments[0], arguments);
+    _exit(127);
+  }
+  while (*listener == 0) usleep(1000);
+  if (*listener < 0) return 1;
+  int refused = refuse_all(*listener);
+  int status;
+  waitpid(child, &status, 0);
+  printf("refused %d\n", refused);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
