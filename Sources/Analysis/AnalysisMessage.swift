@@ -64,8 +64,8 @@ enum AnalystMessage {
   case hello(missingLimits: Int)
   /// How far the analysis has come. What is said comes beside it where it is long.
   case answer(id: UInt64, isFinal: Bool, content: [UInt8])
-  /// The file mapped at an address, or if that cannot be opened a copy of it from memory.
-  case wantsMapping(start: UInt64)
+  /// The file behind a mapping, or if that cannot be opened a copy of it from memory.
+  case wantsMapping(MemoryRegion)
   case wantsDebugFile(path: [UInt8])
   /// The list of functions that the program generated.
   case wantsPerfMap
@@ -85,9 +85,9 @@ enum AnalystMessage {
       writer.append(id)
       writer.append(isFinal)
       writer.append(content)
-    case .wantsMapping(let start):
+    case .wantsMapping(let region):
       writer.append(UInt64(2))
-      writer.append(start)
+      writer.append([region].encoded)
     case .wantsDebugFile(let path):
       writer.append(UInt64(3))
       writer.append(path)
@@ -101,7 +101,11 @@ enum AnalystMessage {
     switch try reader.word() {
     case 0: self = .hello(missingLimits: try reader.integer(in: 0...16))
     case 1: self = .answer(id: try reader.word(), isFinal: try reader.flag(), content: try reader.string())
-    case 2: self = .wantsMapping(start: try reader.word())
+    case 2:
+      guard let region = [MemoryRegion](decoding: try reader.string())?.first else {
+        throw MessageReader.Malformed()
+      }
+      self = .wantsMapping(region)
     case 3: self = .wantsDebugFile(path: try reader.string())
     case 4: self = .wantsPerfMap
     default: throw MessageReader.Malformed()

@@ -156,16 +156,12 @@ extension Analyst {
   }
 
   private func handle(_ message: AnalystMessage, _ file: SharedFile?) {
-    // One at a time: files are asked for by the question that has waited longest.
-    let current = questions.min { $0.key < $1.key }?.value
     switch message {
     case .hello(let missing): missingLimits = missing
     case .answer(let id, let isFinal, let content): take(content, file, for: id, isFinal: isFinal)
-    case .wantsMapping(let start):
-      give(current.flatMap { broker.mappedFile(at: start, in: $0.maps, thread: $0.capture.threadID) })
-    case .wantsDebugFile(let path):
-      give(current.flatMap { broker.debugFile(path, thread: $0.capture.threadID) })
-    case .wantsPerfMap: give(current.flatMap { broker.perfMap(thread: $0.capture.threadID) })
+    case .wantsMapping(let region): give(sentMaps.flatMap { broker.file(mappedAt: region, of: $0) })
+    case .wantsDebugFile(let path): give(broker.debugFile(path))
+    case .wantsPerfMap: give(broker.perfMap())
     }
   }
 

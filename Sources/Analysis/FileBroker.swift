@@ -34,32 +34,26 @@ struct FileBroker: ~Copyable {
     return parsed
   }
 
-  /// The file mapped there, or a copy of its mappings.
-  mutating func mappedFile(at start: UInt64, in maps: SealedBytes, thread: Int32) -> SharedFile? {
-    guard let region = region(at: start, in: maps), region.hasFile else { return nil }
+  /// The file mapped at a region, or a copy of its mappings. Only if the list has that very region: an analyst in
+  /// strange hands can ask for anything, and a sound one for a mapping of an older list.
+  mutating func file(mappedAt region: MemoryRegion, of maps: SealedBytes) -> SharedFile? {
+    guard region.hasFile, self.region(at: region.start, in: maps) == region else { return nil }
     if let known = opened[region.identity] { return known }
-    let file = openMapped(region, thread) ?? copy(region, thread)
+    let file = (try? helper.openMappedFile(region, of: process)) ?? copy(region)
     if opened.count >= Self.mostOpened { opened.removeAll() }
     opened[region.identity] = .some(file)
     return file
   }
 
-  /// Through the thread where the process shows nothing, because its first thread has ended.
-  private mutating func openMapped(_ region: MemoryRegion, _ thread: Int32) -> SharedFile? {
-    if let file = try? helper.openMappedFile(region, of: process) { return file }
-    return try? helper.openMappedFile(region, of: thread)
-  }
-
-  private mutating func copy(_ region: MemoryRegion, _ thread: Int32) -> SharedFile? {
+  private mutating func copy(_ region: MemoryRegion) -> SharedFile? {
     let regions = map?.map.regions.filter { $0.identity == region.identity } ?? []
-    return try? helper.copyModule(regions, of: thread)
+    return try? helper.copyModule(regions, of: process)
   }
 
-  mutating func debugFile(_ path: [UInt8], thread: Int32) -> SharedFile? {
+  mutating func debugFile(_ path: [UInt8]) -> SharedFile? {
     guard path.first == UInt8(ascii: "/"), path.count < 4096 else { return nil }
-    if let file = try? helper.openDebugFile(path, of: process) { return file }
-    return thread == process ? nil : try? helper.openDebugFile(path, of: thread)
+    return try? helper.openDebugFile(path, of: process)
   }
 
-  mutating func perfMap(thread: Int32) -> SharedFile? { try? helper.openPerfMap(of: thread) }
+  mutating func perfMap() -> SharedFile? { try? helper.openPerfMap(of: process) }
 }

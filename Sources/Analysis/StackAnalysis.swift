@@ -11,7 +11,7 @@ final class StackAnalysis {
   private static let timeForLines = Duration.seconds(5)
 
   private let files = TargetFiles { region in
-    guard let file = AnalystSocket.request(.wantsMapping(start: region.start)) else { return nil }
+    guard let file = AnalystSocket.request(.wantsMapping(region)) else { return nil }
     return try? FileDescriptor.duplicate(file.rawDescriptor)
   }
   private let vdso: [UInt8]?

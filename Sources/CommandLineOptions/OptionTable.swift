@@ -10,6 +10,10 @@ package let optionTable: [OptionDefinition] = [
     .read("PID", into: \.target) { (text) throws(ValueProblem) in .process(try readProcessID(text)) },
     "the process to look at; the bare number will do"),
   OptionDefinition(
+    "thread", for: attaching,
+    .read("TID", into: \.thread) { (text) throws(ValueProblem) in try readThread(text) },
+    "watch this thread instead of the first one; in a dump, show it alone"),
+  OptionDefinition(
     "threshold", short: "t", for: watching,
     .read("DUR", default: "500ms", into: \.threshold, by: readThreshold),
     "a stall is this long; at least 10ms"),

@@ -55,6 +55,13 @@ func readOutput(_ text: String) throws(ValueProblem) -> OutputDestination {
   return .descriptor(descriptor)
 }
 
+func readThread(_ text: String) throws(ValueProblem) -> ThreadChoice {
+  if text == "main" { return .main }
+  do { return .id(try readProcessID(text)) } catch .processIDWritten(let number) {
+    throw .processIDWritten(as: number)
+  } catch { throw .notAThread }
+}
+
 /// A process id is written in one way only: what a shell or a script garbled is asked about, not guessed.
 func readProcessID(_ text: String) throws(ValueProblem) -> Int32 {
   let word = String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())

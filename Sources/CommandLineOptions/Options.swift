@@ -15,6 +15,13 @@ package enum Target: Sendable, Equatable {
   case program([ByteString])
 }
 
+/// Which thread is watched as the one that runs the loop.
+package enum ThreadChoice: Sendable, Equatable {
+  /// The first thread of the process.
+  case main
+  case id(Int32)
+}
+
 package enum OutputKind: String, CaseIterable, Sendable {
   case text, json
 }
@@ -52,6 +59,8 @@ package enum SymbolDetail: String, CaseIterable, Sendable {
 package struct Options: Sendable, Equatable {
   package var command = Command.watch
   package var target = Target.program([])
+  /// Nil: the first thread when watching, every thread in a dump.
+  package var thread: ThreadChoice?
   package var threshold = Duration.milliseconds(500)
   /// Percent of one core; 0 turns it off.
   package var cpuThreshold = 70.0

@@ -17,6 +17,7 @@ package enum ValueProblem: Error, Sendable, Equatable {
   case notAProcessID
   case processIDOutOfRange
   case processIDWritten(as: String)
+  case notAThread
 
   /// Continues "--option value".
   fileprivate func text(_ option: String, _ value: String) -> String {
@@ -35,7 +36,9 @@ package enum ValueProblem: Error, Sendable, Equatable {
     case .notAProcessID: " is not a process id\n  next: `pgrep NAME` prints the ids of a program"
     case .processIDOutOfRange:
       " can be no process id; they are whole numbers from 1 to 2147483647\n  next: `pgrep NAME` prints them"
-    case .processIDWritten(let number): " is not how a process id is written; \(number)?"
+    case .processIDWritten(let number): " is not how an id is written; \(number)?"
+    case .notAThread:
+      " names no thread; main, or a number\n  next: `stallwatch dump --pid PID` shows all threads with their ids"
     }
   }
 }

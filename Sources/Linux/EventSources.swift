@@ -80,6 +80,13 @@ package struct ProcessHandle: ~Copyable, Sendable {
     self.id = id
     descriptor = FileDescriptor(owning: try systemCall { clinux_pidfd_open(id) })
   }
+
+  /// All its threads have. As long as this is false, nobody else can have its id.
+  package var hasEnded: Bool {
+    var poll = PollSet([rawValue])
+    try? poll.wait(timeoutMilliseconds: 0)
+    return poll.isReady(0)
+  }
 }
 
 /// The descriptors that one thread waits on, poll(2). Waiting does not allocate.

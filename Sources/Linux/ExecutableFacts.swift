@@ -9,7 +9,9 @@ package struct ExecutableFacts: Hashable, Sendable {
   /// Opens the file through the process itself: the path may lead elsewhere by now. Nil if it cannot be opened. Can block
   /// where its filesystem does not answer.
   package init?(process: Int32) {
-    guard let file = RegularFile(path: Array("/proc/\(process)/exe".utf8)) else { return nil }
+    guard let file = RegularFile(path: Array("/proc/\(ThreadList.witness(of: process))/exe".utf8)) else {
+      return nil
+    }
     let identity = file.identity
     let pages = FilePages(file: file.takeDescriptor())
     // e_ident[EI_CLASS] is 1 for ELFCLASS32, elf(5).

@@ -5,7 +5,7 @@ internal import CLinux
 internal import Glibc
 
 /// Opens files that belong to a target. Every function can block where a filesystem or the target's memory does not
-/// answer. The process may be named by any of its threads: `/proc` shows nothing of a leader that has ended.
+/// answer. `/proc` shows nothing of a first thread that has ended, so a living one stands for it.
 package enum TargetFileAccess {
   /// The file that is really mapped, never another one that happens to bear its name.
   ///
@@ -13,7 +13,7 @@ package enum TargetFileAccess {
   /// the path as the target sees it; the same path here. What a name leads to counts only if it is the mapped file.
   package static func mappedFile(_ region: MemoryRegion, of processID: Int32) -> FileDescriptor? {
     if let file = openMapping(region, processID) { return file }
-    let process = "/proc/\(processID)"
+    let process = "/proc/\(ThreadList.witness(of: processID))"
     var candidates = [Array("\(process)/exe".utf8)]
     for path in spellings(of: region.path) where path.first == UInt8(ascii: "/") {
       candidates += [Array("\(process)/root".utf8) + path, path]
@@ -29,7 +29,7 @@ package enum TargetFileAccess {
   /// link's text tells whether the mapping is still the one that was listed.
   private static func openMapping(_ region: MemoryRegion, _ processID: Int32) -> FileDescriptor? {
     let range = String(region.start, radix: 16) + "-" + String(region.end, radix: 16)
-    let link = "/proc/\(processID)/map_files/\(range)"
+    let link = "/proc/\(ThreadList.witness(of: processID))/map_files/\(range)"
     guard let file = RegularFile(path: Array(link.utf8)) else { return nil }
     let isSame =
       file.identity == region.identity
@@ -61,7 +61,7 @@ extension TargetFileAccess {
   /// The path is made up from what the target's files say, so only ELF files are given out. Whether it belongs to the
   /// program is for the reader to find out, by build-id or checksum.
   package static func debugFile(_ path: [UInt8], of processID: Int32) -> FileDescriptor? {
-    if let file = elfFile(path, root: "/proc/\(processID)/root") { return file }
+    if let file = elfFile(path, root: "/proc/\(ThreadList.witness(of: processID))/root") { return file }
     guard path.starts(with: debugDirectory) else { return nil }
     return elfFile(path, root: "/")
   }
@@ -80,7 +80,9 @@ extension TargetFileAccess {
       let user = status.effectiveUserID
     else { return nil }
     let group = status.threadGroup ?? processID
-    let candidates = [("/proc/\(processID)/root", status.innermostGroup ?? group), ("/", group)]
+    let candidates = [
+      ("/proc/\(ThreadList.witness(of: processID))/root", status.innermostGroup ?? group), ("/", group),
+    ]
     for (root, id) in candidates {
       guard let file = RegularFile(path: Array("/tmp/perf-\(id).map".utf8), root: root), file.owner == user
       else { continue }
@@ -94,7 +96,7 @@ extension TargetFileAccess {
   package static func copyOfModule(_ regions: [MemoryRegion], of processID: Int32) -> SharedFile? {
     guard let copy = try? SealedBytes.Builder() else { return nil }
     var room = mostModuleBytes
-    let memory = ProcessMemory(ofThread: processID)
+    let memory = ProcessMemory(ofThread: ThreadList.witness(of: processID))
     var buffer = [UInt8](repeating: 0, count: 65_536)
     for region in regions where region.permissions.contains(.read) && !region.permissions.contains(.write) {
       var done: UInt64 = 0

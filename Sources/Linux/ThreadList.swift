@@ -16,4 +16,19 @@ package enum ThreadList {
     }
     return threads
   }
+
+  /// Those that have not ended, of which nothing is left but a status for the parent.
+  package static func living(of process: Int32) -> [Int32] {
+    ((try? threads(of: process)) ?? []).filter { thread in
+      guard let text = try? readPseudoFile("/proc/\(process)/task/\(thread)/stat") else { return false }
+      return ThreadStat(text.span).map { !$0.hasEnded } ?? false
+    }
+  }
+
+  /// A thread that has the memory and the files of the process: the first one, or another where that has ended.
+  package static func witness(of process: Int32) -> Int32 {
+    let first = try? readPseudoFile("/proc/\(process)/stat")
+    guard let first, let stat = ThreadStat(first.span), stat.hasEnded else { return process }
+    return living(of: process).first ?? process
+  }
 }

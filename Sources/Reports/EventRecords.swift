@@ -32,6 +32,7 @@ package enum NoticeKind: String, Sendable, Encodable, CaseIterable {
   case suspended
   case observerLate = "observer.late"
   case targetReplaced = "target.replaced"
+  case threadEnded = "thread.ended"
   case loopFound = "loop.found"
   case noLoop = "loop.none"
   case captureFailed = "capture.failed"

@@ -124,6 +124,7 @@ extension Interruption {
     case .targetExited: "until the process ended"
     case .targetReplaced: "until the process became another program"
     case .targetStopped: "until the process was stopped"
+    case .threadEnded: "until the thread ended"
     case .watchEnded: "when the watch ended"
     case .rightsChanged: "until its waits were seen otherwise"
     }

@@ -18,7 +18,7 @@ struct ThreadLook {
     var conditions = CaptureConditions(state: stat.state, systemCall: .running)
     conditions.isKernelThread = stat.isKernelThread || ThreadLook.isKernelWorker(stat)
     if conditions.isKernelThread { return conditions }
-    conditions.isThirtyTwoBit = ElfClass.isThirtyTwoBit(process: processID)
+    conditions.isThirtyTwoBit = ElfClass.isThirtyTwoBit(process: threadID)
     if conditions.isThirtyTwoBit { return conditions }
     let statusText = try read("status")
     let status = ProcessStatus(statusText.span)
@@ -65,7 +65,7 @@ struct ThreadLook {
 
   private func kind(of descriptor: UInt64) -> DescriptorKind {
     let number = UInt32(truncatingIfNeeded: descriptor)
-    guard let target = try? readLink("/proc/\(processID)/fd/\(number)") else { return .unknown }
+    guard let target = try? readLink("/proc/\(threadID)/fd/\(number)") else { return .unknown }
     return target.span.matches("socket:", at: 0) ? .socket : .other
   }
 }

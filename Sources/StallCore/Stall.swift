@@ -68,6 +68,7 @@ package enum Interruption: String, Sendable, Codable {
   case targetExited = "target-exited"
   case targetReplaced = "target-replaced"
   case targetStopped = "target-stopped"
+  case threadEnded = "thread-ended"
   case watchEnded = "watch-ended"
   /// From here on more or less of the thread's waits can be seen.
   case rightsChanged = "rights-changed"

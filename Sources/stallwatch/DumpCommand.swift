@@ -17,25 +17,32 @@ struct DumpCommand {
 
   /// Threads are captured, named and written one by one, so that ten thousand of them need no more room than one.
   func run() throws(ProgramFailure) -> ExitCode {
-    let process = try WatchedProcess(processID)
+    let process = try WatchedProcess(processID, thread: options.thread ?? .main)
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let reporter = DumpReporter(Reporter(options, process, output: output))
-    let camera = ThreadCamera(process: process.id, mayStop: !options.neverStop)
+    let camera = ThreadCamera(try open(process), mayStop: !options.neverStop)
     try refuseIfNotPermitted(process, camera)
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
-    var dump = ThreadDump(process: process.id, most: .max)
-    dump.take(camera, isMainParked: false) { reporter.write(.dumpedThread($0)) }
+    var dump = ThreadDump(
+      process: process.id, only: options.thread == nil ? nil : process.thread.threadID, most: .max)
+    dump.take(camera) { reporter.write(.dumpedThread($0)) }
     if dump.threads == 0 { throw Refusal.noProcess(process.id) }
     let took = Instant(nanoseconds: Clock.monotonicNanoseconds) - began
     reporter.write(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped)))
     return reporter.hasFailed ? .internalFailure : dump.withoutStack > 0 ? .threadWithoutStack : .success
   }
 
+  private func open(_ process: WatchedProcess) throws(ProgramFailure) -> ProcessHandle {
+    do throws(Errno) { return try process.open() } catch {
+      throw error.meansTaskGone ? Refusal.noProcess(process.id) : Refusal.notPermitted(process.id, error)
+    }
+  }
+
   /// Not one stack, because we may not: that is one refusal, not many threads without a stack.
   private func refuseIfNotPermitted(
     _ process: WatchedProcess, _ camera: ThreadCamera
   ) throws(ProgramFailure) {
-    _ = camera.capture(process.id, role: .main, isParked: true, isDump: true)
+    _ = camera.capture(process.thread.threadID, role: process.thread.role, isParked: true, isDump: true)
     if let error = camera.refusal, error.meansNotAllowed {
       throw Refusal.notPermitted(process.id, error, command: .dump)
     }

@@ -15,7 +15,7 @@ struct LoopRemarks {
   var whyNoLoop: String?
   private var toldHome: Site?
   private var hasToldNoLoop = false
-  private var hasToldEnded = false
+  private var looksAtEndedThread = 0
   private var hasToldFailure = false
   private var toldPause: ThreadState?
 
@@ -30,7 +30,7 @@ struct LoopRemarks {
   }
 
   mutating func next(after look: ThreadObservation, _ detector: StallDetector) -> Remark? {
-    if look.state.hasEnded { return mainEnded(look) }
+    looksAtEndedThread = 0
     if look.state.isPaused != (toldPause != nil) { return pause(look.state) }
     if stateFacts != nil { return stateFacts?.observe(look).map(remark) }
     if let home = detector.loop.home, detector.loop.isJudgeable {
@@ -52,7 +52,7 @@ struct LoopRemarks {
   }
 
   private func noLoop(_ home: HomeCandidate?) -> String {
-    let none = "no event loop found so far: the main thread"
+    let none = "no event loop found so far: \(process.spokenThread)"
     let outlook = "nothing is judged until it comes back to one"
     guard let home else { return "\(none) has not waited for anything; \(outlook)" }
     return "\(none) has not come back to a wait (last seen \(home.spoken))\(waitsOnlyFor(home)); \(outlook)"
@@ -77,7 +77,8 @@ struct LoopRemarks {
 
   /// "name (pid)" of the first child, for a shell or a launcher that only waits.
   private var onlyChild: String? {
-    guard let text = try? readPseudoFile("/proc/\(process.id)/task/\(process.id)/children") else {
+    guard let text = try? readPseudoFile("/proc/\(process.id)/task/\(process.thread.threadID)/children")
+    else {
       return nil
     }
     var position = 0
@@ -87,12 +88,19 @@ struct LoopRemarks {
     return "\(name) (pid \(id)); stallwatch --pid \(id) watches that"
   }
 
-  private mutating func mainEnded(_ look: ThreadObservation) -> Remark? {
-    guard !hasToldEnded, look.at - began > .milliseconds(100) || look.state == .zombie,
-      let threads = try? ThreadList.threads(of: process.id), threads.contains(where: { $0 != process.id })
-    else { return nil }
-    hasToldEnded = true
-    return (.noLoop, "the main thread has ended; other threads still run, and only their CPU time is watched")
+  /// Only at the second look that finds it so: the threads of an ending process go one after the other.
+  private mutating func threadEnded() -> Remark? {
+    looksAtEndedThread += 1
+    guard looksAtEndedThread == 2 else { return nil }
+    let others = ThreadList.living(of: process.id)
+    guard let other = others.first else { return nil }
+    let isOne = others.count == 1
+    let next = "stallwatch --pid \(process.id) --thread \(isOne ? "\(other)" : "TID")"
+    return (
+      .threadEnded,
+      "\(process.spokenThread) has exited; \(others.count) \(isOne ? "thread" : "threads") still running, "
+        + "watched for CPU time only; \(next) watches \(isOne ? "it" : "one of them")"
+    )
   }
 
   private mutating func pause(_ state: ThreadState) -> Remark? {
@@ -115,7 +123,8 @@ struct LoopRemarks {
   }
 
   mutating func lookFailed(_ error: Errno) -> Remark? {
-    guard !error.meansTaskGone, !hasToldFailure else { return nil }
+    if error.meansTaskGone { return threadEnded() }
+    guard !hasToldFailure else { return nil }
     hasToldFailure = true
     return (.captureFailed, "cannot look into the process any more: \(error.text)")
   }

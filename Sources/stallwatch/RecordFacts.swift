@@ -28,8 +28,10 @@ extension AttachRecord {
     self.init(
       name: process.name, command: command, executable: process.executable, buildID: buildID,
       startTicks: process.startTicks, threads: process.threads,
-      thread: ThreadRecord(threadID: process.id, name: process.name, role: .main),
-      threadReason: "the first thread of the process", threshold: options.threshold,
+      thread: process.thread,
+      threadReason: process.thread.role == .main
+        ? "the first thread of the process" : "as asked for by --thread",
+      threshold: options.threshold,
       cpuThreshold: options.cpuThreshold, cpuWindow: options.cpuWindow, observer: rights.observer,
       captureWays: rights.captureWays, missing: rights.missing)
   }

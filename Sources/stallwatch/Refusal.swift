@@ -38,7 +38,13 @@ enum Refusal {
       (try? readPseudoFile("/proc/\(process)/comm")).map { ByteString($0.dropLast()).escaped } ?? "process"
     return ProgramFailure(
       code: .wrongUsage, text: "\(id) is a thread of \(name) (\(process)), not a process",
-      next: "stallwatch --pid \(process)")
+      next: "stallwatch --pid \(process) --thread \(id)")
+  }
+
+  static func noThread(_ id: Int32, of process: Int32, _ name: ByteString) -> ProgramFailure {
+    ProgramFailure(
+      code: .noSuchProcess, text: "\(name.escaped) (pid \(process)) has no thread \(id)",
+      next: "`stallwatch dump --pid \(process)` shows all its threads with their ids")
   }
 
   static func isKernelThread(_ id: Int32, _ name: ByteString) -> ProgramFailure {

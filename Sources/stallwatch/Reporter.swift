@@ -22,7 +22,7 @@ struct Reporter: ~Copyable {
     isForPrograms = options.outputKind == .json
     isQuiet = options.verbosity == .quiet
     series = RecordSeries(origin: .of(process))
-    mainThread = ThreadRecord(threadID: process.id, name: process.name, role: .main)
+    mainThread = process.thread
     format =
       options.outputKind == .json
       ? JSONFormat() : TextFormat(style: TextStyle(options, output.terminal))

@@ -6,7 +6,8 @@ internal import Stacks
 internal import StallCore
 
 final class ThreadCamera {
-  private let process: Int32
+  /// Ready for reading when the process has ended.
+  let handle: ProcessHandle
   private let mayStop: Bool
   private let takesStacks: Bool
   /// The kernel refuses to show what threads wait for, so stacks are not even asked for: a refusal can be a line in its log.
@@ -17,11 +18,13 @@ final class ThreadCamera {
   private(set) var refusal: Errno?
   private var mappings = MappingsLog()
 
-  init(process: Int32, mayStop: Bool, takesStacks: Bool = true) {
-    self.process = process
+  init(_ handle: consuming ProcessHandle, mayStop: Bool, takesStacks: Bool = true) {
+    self.handle = handle
     self.mayStop = mayStop
     self.takesStacks = takesStacks
   }
+
+  private var process: Int32 { handle.id }
 
   /// Starts the helper before it is needed.
   func prepare() throws(CaptureFailure) { try helper.prepare() }
@@ -53,6 +56,8 @@ final class ThreadCamera {
     if case .success(let raw) = result {
       targetStopped += raw.stoppedFor
       if let look, !raw.isOfBlock(seenBy: look) { result = .failure(.moved) }
+      // Its id may have been somebody else's by then.
+      if handle.hasEnded { result = .failure(.gone) }
     }
     return CapturedThread(
       threadID: thread, name: name(of: thread), role: role, result: result,
@@ -109,7 +114,7 @@ final class ThreadCamera {
 
   /// The argument vector; empty if it cannot be read.
   func commandLine() -> [ByteString] {
-    guard let text = try? helper.readCommandLine(processID: process),
+    guard let text = try? helper.readCommandLine(processID: ThreadList.witness(of: process)),
       let bytes = try? text.bytes(limit: Self.mostCommandLineBytes), !bytes.isEmpty
     else { return [] }
     let words = bytes.split(separator: 0, omittingEmptySubsequences: false).map { ByteString($0) }

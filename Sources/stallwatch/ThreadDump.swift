@@ -11,20 +11,27 @@ struct ThreadDump {
   private(set) var threads = 0
   private(set) var withoutStack = 0
   private(set) var omitted = 0
+  /// Nil: every thread.
+  private let only: Int32?
 
-  init(process: Int32, most: Int) {
+  init(process: Int32, only: Int32? = nil, most: Int) {
     self.process = process
+    self.only = only
     self.most = most
   }
 
   /// Lists again until a list brings nothing new, since threads start meanwhile; a process that starts them faster than
   /// they can be copied is given up on after a few lists. Threads that end meanwhile are left out.
-  mutating func take(_ camera: ThreadCamera, isMainParked: Bool, each: (CapturedThread) -> Void) {
+  ///
+  /// - Parameter parked: a thread that the watch has seen in its loop's wait.
+  mutating func take(_ camera: ThreadCamera, parked: Int32? = nil, each: (CapturedThread) -> Void) {
     camera.beginDump()
     defer { camera.endDump() }
     var seen: Set<Int32> = []
     for _ in 0..<Self.mostLists {
-      let new = ((try? ThreadList.threads(of: process)) ?? []).filter { !seen.contains($0) }
+      let new = ((try? ThreadList.threads(of: process)) ?? []).filter {
+        !seen.contains($0) && $0 == only ?? $0
+      }
       if new.isEmpty { return }
       seen.formUnion(new)
       for thread in new {
@@ -32,9 +39,8 @@ struct ThreadDump {
           omitted += 1
           continue
         }
-        let isMain = thread == process
         let captured = camera.capture(
-          thread, role: isMain ? .main : .worker, isParked: isMain && isMainParked, isDump: true)
+          thread, role: thread == process ? .main : .worker, isParked: thread == parked, isDump: true)
         if case .failure(.gone) = captured.result { continue }
         if case .failure = captured.result { withoutStack += 1 }
         threads += 1

@@ -25,22 +25,21 @@ struct Watch {
     let buildID: String?
     let sight: WaitSight
     do throws(Errno) {
-      let handle = try ProcessHandle(process.id)
       let camera = ThreadCamera(
-        process: process.id, mayStop: !options.neverStop, takesStacks: !options.cpuOnly)
+        try process.open(), mayStop: !options.neverStop, takesStacks: !options.cpuOnly)
       // The helper's first answer; from here on it is there for the looks.
       command = camera.commandLine()
       buildID = camera.executableFacts()?.buildID
       var observer = try ProcObserver(
-        process: process.id, thread: process.id, seesWaits: !options.cpuOnly)
+        process: process.id, thread: process.thread.threadID, seesWaits: !options.cpuOnly)
       _ = try observer.look { address, length, buffer in
-        camera.readMemory(of: process.id, at: address, length, into: &buffer)
+        camera.readMemory(of: process.thread.threadID, at: address, length, into: &buffer)
       }
       sight = observer.sight
       if let refusal = sight.refusal, RightsFacts(process.id).isSomeoneElses { throw refusal }
       queue = try ReportQueue()
       loop = try WatchLoop(
-        options, process, handle: handle, signals: signals, observer: observer, camera: camera, queue: queue,
+        options, process, signals: signals, observer: observer, camera: camera, queue: queue,
         meaning: meaning)
       try Self.startReporting(Reporter(options, process, output: output), queue)
     } catch {

@@ -16,7 +16,7 @@ struct WatchCommand {
   }
 
   func run() throws(ProgramFailure) -> ExitCode {
-    let process = try WatchedProcess(processID, cpuOnly: options.cpuOnly)
+    let process = try WatchedProcess(processID, thread: options.thread ?? .main, cpuOnly: options.cpuOnly)
     let writesFile = if case .file = options.output { true } else { false }
     // The end of a terminal ends the watch that writes to it, unless nohup(1) was used.
     let hangups = writesFile || !OwnProcess.ignores(SIGHUP) ? [SIGHUP] : []

@@ -25,7 +25,6 @@ enum SignalMeaning {
 final class WatchLoop {
   private let options: Options
   private let process: WatchedProcess
-  private let handle: ProcessHandle
   private let signals: SignalDescriptor
   private let queue: ReportQueue
   private let camera: ThreadCamera
@@ -39,6 +38,7 @@ final class WatchLoop {
   private var remarks: LoopRemarks
   private var image: ImageMark?
   private var sight: WaitSight
+  private var programChanges = ProgramChanges()
   private var lastLook: ThreadObservation?
   private var nextLook: Instant
   private var missingStack = MissingStack()
@@ -46,18 +46,16 @@ final class WatchLoop {
   private(set) var totals: WatchTotals
 
   init(
-    _ options: Options, _ process: WatchedProcess, handle: consuming ProcessHandle,
-    signals: consuming SignalDescriptor, observer: consuming ProcObserver, camera: ThreadCamera,
-    queue: ReportQueue,
+    _ options: Options, _ process: WatchedProcess, signals: consuming SignalDescriptor,
+    observer: consuming ProcObserver, camera: ThreadCamera, queue: ReportQueue,
     meaning: @escaping (ReceivedSignal) -> SignalMeaning
   ) throws(Errno) {
     let timer = try TimerDescriptor()
     let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
-    poll = PollSet([timer.rawValue, signals.rawValue, handle.rawValue, queue.news.rawValue])
+    poll = PollSet([timer.rawValue, signals.rawValue, camera.handle.rawValue, queue.news.rawValue])
     self.timer = timer
     self.options = options
     self.process = process
-    self.handle = handle
     self.signals = signals
     sight = observer.sight
     camera.denied = observer.sight.refusal
@@ -131,7 +129,10 @@ final class WatchLoop {
 
   private func look(dueAt due: Instant) {
     let seen: ThreadObservation
-    do throws(Errno) { seen = try observe() } catch {
+    do throws(Errno) {
+      seen = try observe()
+      if seen.state.hasEnded { throw .noSuchProcess }
+    } catch {
       lookFailed(error)
       return
     }
@@ -147,19 +148,23 @@ final class WatchLoop {
     }
     perform(action, seen)
     for busy in busyThreads.proceed(at: seen.at) { report(busy) }
+    tellProgramChanges(at: seen.at)
     if let remark = remarks.next(after: seen, detector) { queue.push(.notice(remark.kind, remark.text)) }
     nextLook = busyThreads.isScanning ? min(next, seen.at + .milliseconds(10)) : next
   }
 
   private func observe() throws(Errno) -> ThreadObservation {
     try observer.look { [camera, process] address, length, buffer in
-      camera.readMemory(of: process.id, at: address, length, into: &buffer)
+      camera.readMemory(of: process.thread.threadID, at: address, length, into: &buffer)
     }
   }
 
-  /// The thread may be gone before the process is: the handle tells when that has ended.
+  /// The thread may be gone long before the process is: the handle tells when that has ended.
   private func lookFailed(_ error: Errno) {
-    nextLook = Instant(nanoseconds: Clock.monotonicNanoseconds) + detector.alertInterval
+    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    nextLook = now + detector.alertInterval
+    if error.meansTaskGone { perform(detector.interrupt(.threadEnded), nil) }
+    for busy in busyThreads.proceed(at: now) { report(busy) }
     if let remark = remarks.lookFailed(error) { queue.push(.notice(remark.kind, remark.text)) }
   }
 
@@ -172,8 +177,12 @@ final class WatchLoop {
     guard image != nil else { return }
     perform(detector.interrupt(.targetReplaced), nil)
     detector.forget()
-    let link = (try? readLink("/proc/\(process.id)/exe")).map { ByteString($0).escaped } ?? "another program"
-    queue.push(.notice(.targetReplaced, "process \(process.id) now runs \(link)"))
+    programChanges.count += 1
+  }
+
+  private func tellProgramChanges(at now: Instant, isLast: Bool = false) {
+    guard let text = programChanges.sentence(process.id, at: now, isLast: isLast) else { return }
+    queue.push(.notice(.targetReplaced, text))
   }
 
   /// Waits seen by their kind and waits seen in full are not comparable: the loop has to be found anew.
@@ -199,7 +208,7 @@ final class WatchLoop {
 
   private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
     let thread = camera.capture(
-      process.id, role: .main, look: look.map(detector.loop.naming), stall: stall)
+      process.thread.threadID, role: process.thread.role, look: look.map(detector.loop.naming), stall: stall)
     if let after = try? observe() { detector.absorbCapture(after) }
     return thread
   }
@@ -214,10 +223,10 @@ final class WatchLoop {
   /// SIGUSR1. Bounded, since every stack waits in the queue as an open file.
   private func dumpThreads() {
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
-    let isParked = lastLook?.isBlocked == true && detector.isSettled
+    let parked = lastLook?.isBlocked == true && detector.isSettled ? process.thread.threadID : nil
     let stoppedBefore = camera.targetStopped
     var dump = ThreadDump(process: process.id, most: 256)
-    dump.take(camera, isMainParked: isParked) { queue.push(.dumpedThread($0)) }
+    dump.take(camera, parked: parked) { queue.push(.dumpedThread($0)) }
     let took = Instant(nanoseconds: Clock.monotonicNanoseconds) - began
     queue.push(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped - stoppedBefore)))
   }
@@ -251,6 +260,7 @@ final class WatchLoop {
     } else {
       perform(detector.interrupt(end == .targetEnded ? .targetExited : .watchEnded), nil)
     }
+    tellProgramChanges(at: Instant(nanoseconds: Clock.monotonicNanoseconds), isLast: true)
     totals.finish(
       detector.statistics, targetStopped: camera.targetStopped, helperCPU: camera.helperCPUTime,
       at: Instant(nanoseconds: Clock.monotonicNanoseconds))

@@ -3,6 +3,7 @@
 internal import CommandLineOptions
 internal import Glibc
 internal import Linux
+internal import Reports
 internal import StallCore
 
 struct WatchedProcess {
@@ -11,10 +12,12 @@ struct WatchedProcess {
   let executable: ByteString?
   let startTicks: UInt64
   let threads: Int
+  /// The thread that is followed as the one that runs the loop.
+  let thread: ThreadRecord
 
   /// Refuses what cannot be watched: no process, a thread, ourselves, a part of the kernel unless only its CPU time is
   /// wanted.
-  init(_ id: Int32, cpuOnly: Bool = false) throws(ProgramFailure) {
+  init(_ id: Int32, thread choice: ThreadChoice = .main, cpuOnly: Bool = false) throws(ProgramFailure) {
     if id == getpid() { throw Refusal.isOurselves(id) }
     guard unsafe access("/proc/self/stat", R_OK) == 0 else {
       throw ProgramFailure(
@@ -28,8 +31,29 @@ struct WatchedProcess {
     if stat.isKernelThread, !cpuOnly { throw Refusal.isKernelThread(id, name) }
     self.id = id
     self.name = name
-    executable = (try? readLink("/proc/\(id)/exe")).map { ByteString($0) }
+    executable = (try? readLink("/proc/\(ThreadList.witness(of: id))/exe")).map { ByteString($0) }
     (startTicks, threads) = (stat.startTicks, stat.threads)
+    guard case .id(let thread) = choice, thread != id else {
+      thread = ThreadRecord(threadID: id, name: name, role: .main)
+      return
+    }
+    guard let text = try? readPseudoFile("/proc/\(id)/task/\(thread)/comm") else {
+      throw Refusal.noThread(thread, of: id, name)
+    }
+    self.thread = ThreadRecord(threadID: thread, name: ByteString(text.dropLast()), role: .worker)
+  }
+
+  /// A hold on this very process, not on a later one of the same id: that one started later.
+  func open() throws(Errno) -> ProcessHandle {
+    let handle = try ProcessHandle(id)
+    let text = try readPseudoFile("/proc/\(id)/stat")
+    guard ThreadStat(text.span)?.startTicks == startTicks else { throw .noSuchProcess }
+    return handle
+  }
+
+  /// "the main thread", or which.
+  var spokenThread: String {
+    thread.role == .main ? "the main thread" : "thread \(thread.threadID) \"\(thread.name.text)\""
   }
 
   private static func identity(

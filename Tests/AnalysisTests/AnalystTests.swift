@@ -131,18 +131,34 @@ import Testing
     #expect(analyst.processID == id)
   }
 
+  @Test func onlyWhatIsMappedIsOpened() throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    var broker = FileBroker(process: captured.process, helper: Captured.helper())
+    let programCounter = captured.capture.registers.programCounter
+    let region = broker.region(at: programCounter, in: captured.maps)
+    let sound = try #require(region)
+    let file = broker.file(mappedAt: sound, of: captured.maps)
+    #expect(file != nil)
+    guard let hostname = RegularFile(path: Array("/etc/hostname".utf8)) else { throw Errno.noSuchFile }
+    let other = hostname.identity
+    var forged = sound
+    (forged.path, forged.identity) = (Array("/etc/hostname".utf8), other)
+    let refused = broker.file(mappedAt: forged, of: captured.maps)
+    #expect(refused == nil)
+  }
+
   @Test func onlyDebugInformationIsOpenedByPath() throws {
     let target = try TargetProcess.start("pattern")
     let captured = try Captured(target)
     var broker = FileBroker(process: captured.process, helper: Captured.helper())
-    let thread = captured.process
     for path in [
       "/etc/hostname", "/dev/null", "/proc/self/mem", "bin/sh", "/bin/../etc/passwd", "/bin/sh\0x", "",
     ] {
-      let file = broker.debugFile(Array(path.utf8), thread: thread)
+      let file = broker.debugFile(Array(path.utf8))
       #expect(file == nil, "\(path)")
     }
-    let sound = broker.debugFile(Array("/proc/../bin/sh".utf8), thread: thread)
+    let sound = broker.debugFile(Array("/proc/../bin/sh".utf8))
     #expect(sound != nil)
   }
 }
