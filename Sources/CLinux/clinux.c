@@ -5,11 +5,13 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/eventfd.h>
@@ -20,6 +22,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -98,23 +101,55 @@ int clinux_pin_to_processor(int processor) {
   return sched_setaffinity(0, sizeof set, &set);
 }
 
-pid_t clinux_start_program(char *const *arguments, const int *unblocked, int unblocked_count, const int *defaults,
-                           int default_count) {
-  posix_spawnattr_t attributes;
-  sigset_t mask, default_set;
-  pid_t child = -1;
+// In the child. Returns only when something failed.
+static void become_program(const struct clinux_program *program, const sigset_t *mask, bool *has_identity) {
+  const struct clinux_identity *identity = program->identity;
+  if (identity) {
+    if (setgroups((size_t)identity->group_count, identity->groups) || setgid(identity->group) ||
+        setuid(identity->user) || setenv("HOME", identity->home, 1) || setenv("SHELL", identity->shell, 1) ||
+        setenv("USER", identity->name, 1) || setenv("LOGNAME", identity->name, 1))
+      return;
+  }
+  *has_identity = true;
+  for (int i = 0; i < program->default_count; i++) signal(program->defaults[i], SIG_DFL);
+  pthread_sigmask(SIG_SETMASK, mask, NULL);
+  execvp(program->arguments[0], program->arguments);
+}
+
+pid_t clinux_start_program(const struct clinux_program *program, bool *is_refused_identity) {
+  struct {
+    int error;
+    bool has_identity;
+  } failure = {0};
+  int news[2];
+  sigset_t mask;
+  // Closed by a successful exec, which is how that is known.
+  if (pipe2(news, O_CLOEXEC)) return -1;
   pthread_sigmask(SIG_BLOCK, NULL, &mask);
-  sigemptyset(&default_set);
-  for (int i = 0; i < unblocked_count; i++) sigdelset(&mask, unblocked[i]);
-  for (int i = 0; i < default_count; i++) sigaddset(&default_set, defaults[i]);
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setsigmask(&attributes, &mask);
-  posix_spawnattr_setsigdefault(&attributes, &default_set);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  int error = posix_spawnp(&child, arguments[0], NULL, &attributes, arguments, environ);
-  posix_spawnattr_destroy(&attributes);
-  errno = error;
-  return error ? -1 : child;
+  for (int i = 0; i < program->unblocked_count; i++) sigdelset(&mask, program->unblocked[i]);
+  pid_t child = fork();
+  if (child == 0) {
+    become_program(program, &mask, &failure.has_identity);
+    failure.error = errno;
+    ssize_t written = write(news[1], &failure, sizeof failure);
+    _exit(written > 0 ? 127 : 126);
+  }
+  failure.error = child < 0 ? errno : 0;
+  failure.has_identity = child < 0;
+  close(news[1]);
+  while (child > 0 && read(news[0], &failure, sizeof failure) < 0 && errno == EINTR) continue;
+  close(news[0]);
+  if (failure.error == 0) return child;
+  if (child > 0) waitpid(child, NULL, 0);
+  *is_refused_identity = !failure.has_identity;
+  errno = failure.error;
+  return -1;
+}
+
+void clinux_set_alarm(int64_t microseconds) {
+  struct itimerval value = {
+      .it_value = {.tv_sec = microseconds / 1000000, .tv_usec = microseconds % 1000000}};
+  setitimer(ITIMER_REAL, &value, NULL);
 }
 
 int clinux_signal_that_stopped(pid_t child) {

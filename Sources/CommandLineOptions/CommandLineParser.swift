@@ -141,7 +141,10 @@ private struct CommandLineReader {
     let words = operands + (program ?? [])
     for word in words {
       let text = String(decoding: word.bytes, as: UTF8.self)
-      if case .process = options.target { throw .secondProcess(text) }
+      switch options.target {
+      case .process, .named: throw .secondProcess(text)
+      case .program: break
+      }
       do {
         options.target = .process(try readProcessID(text))
       } catch .notAProcessID where command == .watch {
@@ -150,7 +153,11 @@ private struct CommandLineReader {
         throw .value(option: "--pid", value: text, error)
       }
     }
-    guard case .process = options.target else { throw .noProcess(command) }
+    switch options.target {
+    case .process where options.wait: throw .waitWithoutName
+    case .process, .named: return
+    case .program: throw .noProcess(command)
+    }
   }
 }
 

@@ -10,6 +10,18 @@ package let optionTable: [OptionDefinition] = [
     .read("PID", into: \.target) { (text) throws(ValueProblem) in .process(try readProcessID(text)) },
     "the process to look at; the bare number will do"),
   OptionDefinition(
+    "name", for: attaching,
+    .read("NAME", into: \.target) { (text) throws(ValueProblem) in .named(try readName(text)) },
+    "the process of this name, or that runs a file of this name"),
+  OptionDefinition(
+    "wait", for: [.watch], .set(\.wait, to: true),
+    "wait until there is one of that --name, and for the next one when it ends"),
+  OptionDefinition(
+    "user", for: [.run], .read("NAME", into: \.user) { (text) in text }, "start the program as this user"),
+  OptionDefinition(
+    "timeout", for: [.run], .read("DUR", into: \.timeout, by: readSeconds),
+    "after this time show what every thread does, and send SIGTERM"),
+  OptionDefinition(
     "thread", for: attaching,
     .read("TID", into: \.thread) { (text) throws(ValueProblem) in try readThread(text) },
     "watch this thread instead of the first one; in a dump, show it alone"),

@@ -55,6 +55,12 @@ func readOutput(_ text: String) throws(ValueProblem) -> OutputDestination {
   return .descriptor(descriptor)
 }
 
+func readName(_ text: String) throws(ValueProblem) -> String {
+  if text.isEmpty { throw .emptyProcessName }
+  if let slash = text.lastIndex(of: "/") { throw .pathAsName(String(text[text.index(after: slash)...])) }
+  return text
+}
+
 func readThread(_ text: String) throws(ValueProblem) -> ThreadChoice {
   if text == "main" { return .main }
   do { return .id(try readProcessID(text)) } catch .processIDWritten(let number) {

@@ -11,6 +11,8 @@ package enum Command: String, CaseIterable, Sendable {
 package enum Target: Sendable, Equatable {
   /// A running process.
   case process(Int32)
+  /// The running process of this name.
+  case named(String)
   /// A program to start, with its arguments.
   case program([ByteString])
 }
@@ -78,6 +80,12 @@ package struct Options: Sendable, Equatable {
   /// How many ended stalls to watch; nil: any number.
   package var count: Int?
   package var failOnStall = false
+  /// Watch the next process of that name, too.
+  package var wait = false
+  /// Who runs the program; nil: we.
+  package var user: String?
+  /// After this the program is asked to end; nil: never.
+  package var timeout: Duration?
   package var color = ColorChoice.auto
   package var verbosity = Verbosity.normal
   /// Nothing is watched then: the file is printed.

@@ -18,6 +18,8 @@ package enum ValueProblem: Error, Sendable, Equatable {
   case processIDOutOfRange
   case processIDWritten(as: String)
   case notAThread
+  case emptyProcessName
+  case pathAsName(String)
 
   /// Continues "--option value".
   fileprivate func text(_ option: String, _ value: String) -> String {
@@ -37,6 +39,8 @@ package enum ValueProblem: Error, Sendable, Equatable {
     case .processIDOutOfRange:
       " can be no process id; they are whole numbers from 1 to 2147483647\n  next: `pgrep NAME` prints them"
     case .processIDWritten(let number): " is not how an id is written; \(number)?"
+    case .emptyProcessName: " is an empty name; \(option) NAME"
+    case .pathAsName(let name): " is a path; \(option) \(name.isEmpty ? "NAME" : name)?"
     case .notAThread:
       " names no thread; main, or a number\n  next: `stallwatch dump --pid PID` shows all threads with their ids"
     }
@@ -58,6 +62,7 @@ package enum UsageError: Error, Sendable, Equatable {
   case programInsteadOfProcess([ByteString])
   case secondProcess(String)
   case jsonIntoChildOutput
+  case waitWithoutName
 
   /// One or two lines without a trailing newline, each ending in what to try. Arguments are escaped.
   package var text: String {
@@ -79,6 +84,7 @@ package enum UsageError: Error, Sendable, Equatable {
       "\(option) \(shown(value))" + problem.text(option, shown(value))
     case .intervalTooLong(let most):
       "--interval is more than a third of the threshold; --interval \(durationText(most)) at most"
+    case .waitWithoutName: "--wait waits for a name, since a number comes once; stallwatch --name NAME --wait"
     case .noProcess(.dump): "no process was named; stallwatch dump --pid PID"
     case .noProcess: "no process was named; stallwatch --pid PID, or stallwatch run -- COMMAND"
     case .noProgram: "run needs a command; stallwatch run -- ./app"

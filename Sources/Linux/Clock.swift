@@ -9,6 +9,9 @@ package enum Clock {
   /// CLOCK_REALTIME in nanoseconds since 1970.
   package static var wallNanoseconds: Int64 { read(CLOCK_REALTIME) }
 
+  /// CLOCK_BOOTTIME in nanoseconds: goes on while the machine is suspended.
+  package static var bootNanoseconds: Int64 { read(CLOCK_BOOTTIME) }
+
   /// CPU time of this process, all threads.
   package static var ownCPUNanoseconds: Int64 { read(CLOCK_PROCESS_CPUTIME_ID) }
 

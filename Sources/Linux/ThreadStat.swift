@@ -6,6 +6,7 @@ package struct ThreadStat: Sendable, Equatable {
   package var state: UInt8
   package var parent: Int32
   package var processGroup: Int32
+  package var session: Int32
   package var flags: UInt64
   package var majorFaults: UInt64
   package var userTicks: UInt64
@@ -48,6 +49,7 @@ package struct ThreadStat: Sendable, Equatable {
     }
     parent = Int32(truncatingIfNeeded: fields[4])
     processGroup = Int32(truncatingIfNeeded: fields[5])
+    session = Int32(truncatingIfNeeded: fields[6])
     flags = fields[9]
     majorFaults = fields[12]
     userTicks = fields[14]

@@ -45,6 +45,7 @@ package struct AttachRecord: Sendable, Encodable {
   let executableBytes: ExactBytes?
   let buildID: EscapedText?
   let startTicks: UInt64?
+  let generation: Int
   let threads: Int
   let thread: ThreadRecord
   let threadReason: EscapedText
@@ -61,13 +62,14 @@ package struct AttachRecord: Sendable, Encodable {
   ///   - name: what to call the process in a sentence: the base name of the executable or the name of its main thread.
   ///   - command: argument vector; empty if it cannot be read.
   ///   - startTicks: start time of the process in clock ticks since boot, field 22 of `/proc/PID/stat`.
+  ///   - generation: which process of that name this is, from 1.
   ///   - threads: number of threads at this moment.
   ///   - threadReason: why this thread is the one that is followed.
   ///   - cpuThreshold: percent of one core; 0 if busy threads are not looked for.
   ///   - captureWays: in order of preference.
   package init(
     name: ByteString, command: [ByteString], executable: ByteString?, buildID: String?, startTicks: UInt64?,
-    threads: Int, thread: ThreadRecord, threadReason: String, threshold: Duration, cpuThreshold: Double,
+    generation: Int = 1, threads: Int, thread: ThreadRecord, threadReason: String, threshold: Duration, cpuThreshold: Double,
     cpuWindow: Duration, observer: ObserverKind, captureWays: [CaptureWay], missing: [MissingAbility]
   ) {
     self.name = EscapedText(name)
@@ -77,6 +79,7 @@ package struct AttachRecord: Sendable, Encodable {
     executableBytes = ExactBytes(executable)
     self.buildID = buildID.map { EscapedText($0) }
     self.startTicks = startTicks
+    self.generation = generation
     self.threads = threads
     self.thread = thread
     self.threadReason = EscapedText(threadReason)
@@ -95,7 +98,7 @@ package struct AttachRecord: Sendable, Encodable {
     case executableBytes = "executable_bytes"
     case buildID = "build_id"
     case startTicks = "start_ticks"
-    case threads, thread
+    case generation, threads, thread
     case threadReason = "thread_reason"
     case threshold = "threshold_ms"
     case cpuThreshold = "cpu_threshold_percent"

@@ -45,10 +45,10 @@ package struct CivilTime: Equatable, Sendable {
   }
 
   /// `2026-03-01`
-  var date: String { "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))" }
+  package var date: String { "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))" }
 
   /// `14:03:07`
-  var clock: String {
+  package var clock: String {
     "\(digits(secondOfDay / 3600, 2)):\(digits(secondOfDay / 60 % 60, 2)):\(digits(secondOfDay % 60, 2))"
   }
 }

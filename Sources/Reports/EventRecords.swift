@@ -61,16 +61,44 @@ package enum ProcessEnd: Sendable, Equatable {
   case signalled(Int32)
 }
 
-package struct ExitRecord: Sendable, Encodable {
-  let end: ProcessEnd
+/// A process that is spoken of but not watched.
+package struct OtherProcess: Sendable, Encodable, Equatable {
+  package let id: Int32
+  package let name: EscapedText
+  let nameBytes: ExactBytes?
 
-  package init(_ end: ProcessEnd) { self.end = end }
-
-  private enum CodingKeys: String, CodingKey {
-    case status, signal
+  package init(id: Int32, name: ByteString) {
+    self.id = id
+    self.name = EscapedText(name)
+    nameBytes = ExactBytes(name)
   }
 
-  /// Both fields are always there, at least one of them null.
+  private enum CodingKeys: String, CodingKey {
+    case id = "pid"
+    case name
+    case nameBytes = "name_bytes"
+  }
+}
+
+package struct ExitRecord: Sendable, Encodable {
+  let end: ProcessEnd
+  let generation: Int
+  let survivors: [OtherProcess]?
+
+  /// - Parameters:
+  ///   - generation: which process of that name this was, from 1.
+  ///   - survivors: processes that it has started and that still run, as far as they can be found; nil: not looked for.
+  package init(_ end: ProcessEnd, generation: Int = 1, survivors: [OtherProcess]? = nil) {
+    self.end = end
+    self.generation = generation
+    self.survivors = survivors
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case status, signal, generation, survivors
+  }
+
+  /// Status and signal are always there, at least one of them null.
   package func encode(to encoder: any Encoder) throws {
     var status: Int32?
     var signal: Int32?
@@ -82,6 +110,8 @@ package struct ExitRecord: Sendable, Encodable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(status, forKey: .status)
     try container.encode(signal, forKey: .signal)
+    try container.encode(generation, forKey: .generation)
+    try container.encodeIfPresent(survivors, forKey: .survivors)
   }
 }
 

@@ -8,7 +8,10 @@ extension AttachRecord {
       observer.judgesStalls
       ? "stalls over \(threshold.duration.spoken)" : "stalls are not judged (--cpu-only)"
     if let cpuThreshold { what += ", threads over \(cpuThreshold.spoken) CPU" }
-    var lines = ["watching \(style.palette.strong(name.text)) \(processID) · \(thread.spoken) · \(what)"]
+    let life = generation > 1 ? " (process \(generation) of this watch)" : ""
+    var lines = [
+      "watching \(style.palette.strong(name.text)) \(processID)\(life) · \(thread.spoken) · \(what)"
+    ]
     let ways = captureWays.map(\.rawValue).joined(separator: ", ")
     lines.append("  seeing through \(observer.spoken); " + (ways.isEmpty ? "no stacks" : "stacks by \(ways)"))
     if thread.role != .main || style.detail == .everything {
@@ -41,6 +44,12 @@ extension ProcessEnd {
     case .exited(let status): "the process ended with status \(status)"
     case .signalled(let signal): "the process was ended by \(signalName(signal))"
     }
+  }
+}
+
+extension ExitRecord {
+  var survivorLines: [String] {
+    (survivors ?? []).map { "  \($0.name.text) (pid \($0.id)), which it started, still runs; stallwatch --pid \($0.id)" }
   }
 }
 

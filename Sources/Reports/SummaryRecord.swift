@@ -59,6 +59,7 @@ package struct OwnCost: Sendable, Encodable {
 }
 
 package struct SummaryRecord: Sendable, Encodable {
+  let generation: Int
   let watched: Milliseconds
   let stalls: Int
   let unverified: Int
@@ -73,16 +74,18 @@ package struct SummaryRecord: Sendable, Encodable {
   let ownCost: OwnCost
 
   /// - Parameters:
+  ///   - generation: which process of that name it was, from 1.
   ///   - stalls: counts of all, and the likely durations of those that the percentiles are taken of.
   ///   - unverified: number of `unverified` episodes, which are not among `stalls`.
   ///   - nearMisses: the longest working spells below the threshold, longest first.
   ///   - parkedShare: of the time in which it was known what the loop did, 0…1; nil without a loop.
   ///   - places: most time first.
   package init(
-    watched: Duration, stalls: StallTotals, unverified: Int, busyThreads: Int, nearMisses: [Duration],
+    generation: Int = 1, watched: Duration, stalls: StallTotals, unverified: Int, busyThreads: Int, nearMisses: [Duration],
     parkedShare: Double?, places: [PlaceSummary], ownCost: OwnCost
   ) {
     let sorted = stalls.durations.sorted()
+    self.generation = generation
     self.watched = Milliseconds(watched)
     self.stalls = stalls.count
     self.unverified = unverified
@@ -105,6 +108,7 @@ package struct SummaryRecord: Sendable, Encodable {
   }
 
   private enum CodingKeys: String, CodingKey {
+    case generation
     case watched = "watched_ms"
     case stalls, unverified
     case busyThreads = "busy_threads"

@@ -37,7 +37,7 @@ package struct TextFormat: ReportFormat {
     case .notice(let fields):
       return style.detail == .reportsOnly ? [] : ["\(clock(record.moment))  \(fields.text.text)"]
     case .exit(let fields):
-      return ["\(clock(record.moment))  \(fields.end.sentence)"]
+      return ["\(clock(record.moment))  \(fields.end.sentence)"] + fields.survivorLines
     case .dump(let fields):
       return fields.lines(style)
     case .dumpSummary(let fields):

@@ -107,6 +107,12 @@ package struct StallDetector: Sendable {
     if case .stalled = state { true } else { false }
   }
 
+  /// The stall so far, if there is one.
+  package var ongoing: Stall? {
+    guard case .stalled(let spell, let id, _) = state else { return nil }
+    return statement(.ongoing, spell.extent(for: threshold), id: id)
+  }
+
   private var deadline: Instant? {
     switch state {
     case .settled: nil

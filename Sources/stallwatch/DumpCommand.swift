@@ -8,16 +8,12 @@ internal import StallCore
 
 struct DumpCommand {
   private let options: Options
-  private let processID: Int32
 
-  init(_ options: Options, _ processID: Int32) {
-    self.options = options
-    self.processID = processID
-  }
+  init(_ options: Options) { self.options = options }
 
   /// Threads are captured, named and written one by one, so that ten thousand of them need no more room than one.
   func run() throws(ProgramFailure) -> ExitCode {
-    let process = try WatchedProcess(processID, thread: options.thread ?? .main)
+    let process = try WatchedProcess(try processID(), thread: options.thread ?? .main)
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let reporter = DumpReporter(Reporter(options, process, output: output))
     let camera = ThreadCamera(try open(process), mayStop: !options.neverStop)
@@ -30,6 +26,14 @@ struct DumpCommand {
     let took = Instant(nanoseconds: Clock.monotonicNanoseconds) - began
     reporter.write(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped)))
     return reporter.hasFailed ? .internalFailure : dump.withoutStack > 0 ? .threadWithoutStack : .success
+  }
+
+  private func processID() throws(ProgramFailure) -> Int32 {
+    switch options.target {
+    case .process(let id): return id
+    case .named(let name): return try ProcessSearch(name: name).only(for: .dump)
+    case .program: throw ProgramFailure(code: .wrongUsage, text: "no process was named")
+    }
   }
 
   private func open(_ process: WatchedProcess) throws(ProgramFailure) -> ProcessHandle {

@@ -39,11 +39,12 @@ enum Program {
 
   private static func perform(_ options: Options) -> Outcome {
     do throws(ProgramFailure) {
-      switch options.target {
-      case .process(let pid) where options.command == .dump:
-        return .status(try DumpCommand(options, pid).run())
-      case .process(let pid): return .status(try WatchCommand(options, pid).run())
-      case .program(let arguments): return try RunCommand(options, arguments).run()
+      switch options.command {
+      case .watch:
+        var command = WatchCommand(options)
+        return .status(try command.run())
+      case .dump: return .status(try DumpCommand(options).run())
+      case .run: return try RunCommand(options).run()
       }
     } catch {
       complain(error.text)

@@ -27,7 +27,7 @@ extension AttachRecord {
   ) {
     self.init(
       name: process.name, command: command, executable: process.executable, buildID: buildID,
-      startTicks: process.startTicks, threads: process.threads,
+      startTicks: process.startTicks, generation: process.generation, threads: process.threads,
       thread: process.thread,
       threadReason: process.thread.role == .main
         ? "the first thread of the process" : "as asked for by --thread",

@@ -30,7 +30,7 @@ enum ReportItem: Sendable {
   case notice(NoticeKind, String)
   case dumpedThread(CapturedThread)
   case dumpDone(DumpSummaryRecord)
-  case exit(ProcessEnd)
+  case exit(ExitRecord)
   case summary(WatchTotals)
   case reopenOutput
 }

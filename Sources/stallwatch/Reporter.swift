@@ -92,7 +92,7 @@ struct Reporter: ~Copyable {
     case .dumpedThread(let thread): return [.dump(ThreadDumpRecord(analyst.stack(of: thread)))]
     case .dumpDone(let record): return [.dumpSummary(record)] + remarks()
     case .notice(let kind, let text): return remark(kind, ByteString(text).escaped)
-    case .exit(let end): return [.exit(ExitRecord(end))]
+    case .exit(let record): return [.exit(record)]
     case .summary(let totals):
       return [.summary(SummaryRecord(totals, places: places.summaries, analystCPU: analyst.cpuTime))]
     case .reopenOutput:

@@ -10,30 +10,35 @@ struct RunCommand {
   private let options: Options
   private let arguments: [ByteString]
 
-  /// Those that a person or a supervisor sends to a job. What the terminal sends reaches the child by itself, since it
-  /// shares our process group; what another process sends to us is meant for it.
-  private static let passedOn = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP]
-  /// Those that ask to end.
-  private static let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
-  private static let received = passedOn + [SIGTTIN, SIGTTOU, SIGCHLD]
-
-  init(_ options: Options, _ arguments: [ByteString]) {
+  init(_ options: Options) {
     self.options = options
-    self.arguments = arguments
+    arguments = if case .program(let words) = options.target { words } else { [] }
   }
 
   /// Trouble of our own never keeps the program from running, nor changes its status.
   func run() throws(ProgramFailure) -> Outcome {
     let signals: SignalDescriptor
-    do throws(Errno) { signals = try SignalDescriptor(Self.received) } catch {
+    do throws(Errno) { signals = try SignalDescriptor(ProgramKeeper.received(options)) } catch {
       throw ProgramFailure(code: .runFailed, text: "cannot receive signals: \(error.text)")
     }
+    let user = try account()
     let output = try openOutput()
-    let program = try start()
-    let handleSignal = { (signal: ReceivedSignal) in Self.handle(signal, for: program) }
-    let watched = watch(program, output, signals, handleSignal)
-    let end = watched.end ?? program.waitForEnd()
+    let keeper = ProgramKeeper(try start(as: user), name: name, timeout: options.timeout)
+    let watched = watch(keeper, output, signals)
+    if watched.end == nil { keeper.keepUnwatched(options) }
+    let end = watched.end ?? keeper.program.waitForEnd()
     return outcome(end, hasStalls: watched.hasStalls)
+  }
+
+  private var name: String { arguments.first?.escaped ?? "" }
+
+  private func account() throws(ProgramFailure) -> UserAccount? {
+    guard let name = options.user else { return nil }
+    guard let account = UserAccount(name: name) else {
+      throw ProgramFailure(
+        code: .runFailed, text: "there is no user \(ByteString(name).escaped)", next: "`getent passwd` lists them")
+    }
+    return account
   }
 
   private func openOutput() throws(ProgramFailure) -> ReportOutput {
@@ -44,39 +49,56 @@ struct RunCommand {
     }
   }
 
-  private func start() throws(ProgramFailure) -> StartedProgram {
-    do throws(Errno) {
+  private func start(as user: UserAccount?) throws(ProgramFailure) -> StartedProgram {
+    do throws(StartedProgram.Failure) {
       return try StartedProgram(
-        arguments.map(\.bytes), unblocked: Self.received,
-        defaults: OwnStart.inheritedIgnoredPipe ? [] : [SIGPIPE])
+        arguments.map(\.bytes), unblocked: ProgramKeeper.received(options),
+        defaults: OwnStart.inheritedIgnoredPipe ? [] : [SIGPIPE], as: user)
     } catch {
-      let name = arguments.first?.escaped ?? ""
-      let isMissing = error == .noSuchFile
-      throw ProgramFailure(
-        code: isMissing ? .commandNotFound : .cannotExecute, text: "cannot start \(name): \(error.text)",
-        next: isMissing ? "a path such as ./\(name), or a command that is in PATH" : nil)
+      switch error {
+      case .cannotBecomeUser(let reason): throw Refusal.cannotBecome(options.user ?? "", reason)
+      case .cannotStart(let reason):
+        let isMissing = reason == .noSuchFile
+        throw ProgramFailure(
+          code: isMissing ? .commandNotFound : .cannotExecute, text: "cannot start \(name): \(reason.text)",
+          next: isMissing ? "a path such as ./\(name), or a command that is in PATH" : nil)
+      }
     }
   }
 
   private func watch(
-    _ program: StartedProgram, _ output: consuming ReportOutput, _ signals: consuming SignalDescriptor,
-    _ handleSignal: @escaping (ReceivedSignal) -> SignalMeaning
+    _ keeper: ProgramKeeper, _ output: consuming ReportOutput, _ signals: consuming SignalDescriptor
   ) -> (end: ExitStatus?, hasStalls: Bool) {
+    let program = keeper.program
+    let descendants = Descendants(of: program.id, name: baseName)
     do throws(ProgramFailure) {
       let process = try WatchedProcess(program.id)
-      let watch = try Watch(options, process, output: output, signals: signals, meaning: handleSignal)
+      let watch = try Watch(
+        options, process, output: output, signals: signals, meaning: keeper.meaning(of:))
       var end: ExitStatus?
       let reason = watch.run {
         end = program.waitForEnd()
-        return ProcessEnd(end)
+        return (ProcessEnd(end), descendants?.living())
       }
       if reason != .targetEnded { watch.waitForTarget() }
       return (end, watch.hasVerifiedStalls)
     } catch {
-      // A program that is over before it could be looked at was not worth a word.
+      // A program that is over before it could be looked at was not worth a word, but what it left behind is.
       if error.code != .noSuchProcess { Program.complain("\(error.text); it runs on unwatched") }
-      return (nil, false)
+      let end = error.code == .noSuchProcess ? program.waitForEnd() : nil
+      for left in descendants?.living() ?? [] where end != nil {
+        Program.complain(
+          "\(name) has ended; \(left.name.text) (pid \(left.id)), which it started, still runs\n"
+            + "  next: stallwatch --pid \(left.id)")
+      }
+      return (end, false)
     }
+  }
+
+  private var baseName: String {
+    let bytes = arguments.first?.bytes ?? []
+    let start = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+    return String(decoding: bytes[start...], as: UTF8.self)
   }
 
   private func outcome(_ end: ExitStatus?, hasStalls: Bool) -> Outcome {
@@ -86,26 +108,6 @@ struct RunCommand {
     }
     if end == .exited(0), options.failOnStall, hasStalls { return .status(.stallsSeen) }
     return .child(end)
-  }
-
-  private static func handle(_ signal: ReceivedSignal, for program: StartedProgram) -> SignalMeaning {
-    if signal.number == SIGCHLD {
-      stopAlong(with: program)
-      if getpid() == 1 { ChildProcess.reapOrphans(except: program.id) }
-    } else if program.hasEnded {
-      return ending.contains(signal.number) ? .endOnceOver : .nothing
-    } else if signal.isFromProcess, signal.sender != program.id, passedOn.contains(signal.number) {
-      program.send(signal.number)
-    }
-    return .nothing
-  }
-
-  /// When the terminal stops the job, the shell waits for us to stop. Nobody would wake us from other stops.
-  private static func stopAlong(with program: StartedProgram) {
-    guard let signal = program.takeStop(), [SIGTSTP, SIGTTIN, SIGTTOU].contains(signal) else { return }
-    guard getsid(0) != getpid(), tcgetpgrp(STDERR_FILENO) >= 0 || tcgetpgrp(STDIN_FILENO) >= 0 else { return }
-    kill(getpid(), SIGSTOP)
-    program.send(SIGCONT)
   }
 }
 

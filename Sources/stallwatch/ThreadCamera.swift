@@ -113,16 +113,7 @@ final class ThreadCamera {
   }
 
   /// The argument vector; empty if it cannot be read.
-  func commandLine() -> [ByteString] {
-    guard let text = try? helper.readCommandLine(processID: ThreadList.witness(of: process)),
-      let bytes = try? text.bytes(limit: Self.mostCommandLineBytes), !bytes.isEmpty
-    else { return [] }
-    let words = bytes.split(separator: 0, omittingEmptySubsequences: false).map { ByteString($0) }
-    // A program that writes a title over its arguments leaves zeros behind it.
-    return Array(words.prefix((words.lastIndex { !$0.bytes.isEmpty } ?? -1) + 1))
-  }
-
-  private static let mostCommandLineBytes = 65_536
+  func commandLine() -> [ByteString] { helper.arguments(of: process) }
 
   /// Any bytes but NUL; empty if the thread has ended.
   func name(of thread: Int32) -> ByteString {

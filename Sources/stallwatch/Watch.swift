@@ -51,10 +51,13 @@ struct Watch {
     queue.push(.attached(AttachRecord(process, options, rights, command: command, buildID: buildID)))
   }
 
-  /// Watches; says the last word about the process with `ending`, if that is known.
-  func run(ending: () -> ProcessEnd) -> WatchEnd {
+  /// Watches; `ending` tells how the process ended, if it did.
+  func run(ending: () -> (how: ProcessEnd, survivors: [OtherProcess]?)) -> WatchEnd {
     let end = loop.run()
-    if end == .targetEnded { queue.push(.exit(ending())) }
+    if end == .targetEnded {
+      let (how, survivors) = ending()
+      queue.push(.exit(ExitRecord(how, generation: process.generation, survivors: survivors)))
+    }
     if end != .readerGone { queue.push(.summary(loop.totals)) }
     queue.close()
     loop.waitForReports()
@@ -64,6 +67,7 @@ struct Watch {
   /// For a watch that ended before its target.
   func waitForTarget() { loop.waitForTarget() }
 
+  var stalls: Int { loop.totals.statistics.stalls.count }
   var hasVerifiedStalls: Bool { loop.totals.statistics.stalls.verified > 0 }
 
   private static func startReporting(_ reporter: consuming Reporter, _ queue: ReportQueue) throws(Errno) {

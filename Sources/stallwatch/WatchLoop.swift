@@ -20,6 +20,10 @@ enum SignalMeaning {
   case nothing, end, dump, reopenOutput
   /// Asks to end once the target has ended and only reports remain to be written.
   case endOnceOver
+  /// Something follows that may end the target: a stall is captured first.
+  case captureThen(() -> Void)
+  /// The same, after every thread was captured.
+  case dumpThen(() -> Void)
 }
 
 final class WatchLoop {
@@ -43,6 +47,8 @@ final class WatchLoop {
   private var nextLook: Instant
   private var missingStack = MissingStack()
   private let endsAt: Instant?
+  /// The last words are said; signals still come.
+  private var isFinished = false
   private(set) var totals: WatchTotals
 
   init(
@@ -70,7 +76,7 @@ final class WatchLoop {
     remarks = LoopRemarks(
       process: process, began: now,
       stateFacts: options.cpuOnly ? StateFacts(threshold: options.threshold) : nil)
-    totals = WatchTotals(began: now)
+    totals = WatchTotals(began: now, generation: process.generation)
     nextLook = now
     endsAt = options.duration.map { now + $0 }
   }
@@ -121,6 +127,13 @@ final class WatchLoop {
       case .nothing, .endOnceOver: break
       case .end: return .asked
       case .dump: dumpThreads()
+      case .captureThen(let act):
+        captureStall()
+        act()
+      case .dumpThen(let act):
+        captureStall()
+        dumpThreads()
+        act()
       case .reopenOutput: queue.push(.reopenOutput)
       }
     }
@@ -220,8 +233,17 @@ final class WatchLoop {
     queue.push(.busyThread(busy, camera.capture(busy.threadID, role: role)))
   }
 
+  /// The stall that is going on, while there is something to capture.
+  private func captureStall() {
+    guard !isFinished, detector.isStalled else { return }
+    look(dueAt: Instant(nanoseconds: Clock.monotonicNanoseconds))
+    guard let stall = detector.ongoing else { return }
+    queue.push(.lateStack(episode: stall.id, capture(stall, lastLook)))
+  }
+
   /// SIGUSR1. Bounded, since every stack waits in the queue as an open file.
   private func dumpThreads() {
+    if isFinished { return }
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
     let parked = lastLook?.isBlocked == true && detector.isSettled ? process.thread.threadID : nil
     let stoppedBefore = camera.targetStopped
@@ -252,6 +274,7 @@ final class WatchLoop {
   }
 
   private func finish(_ end: WatchEnd) {
+    defer { isFinished = true }
     // Once more, so that what is captured is what is spoken of.
     if end != .targetEnded { look(dueAt: Instant(nanoseconds: Clock.monotonicNanoseconds)) }
     if end != .targetEnded, detector.isStalled, let lastLook {

@@ -6,6 +6,9 @@ internal import StallCore
 
 struct WatchTotals: Sendable {
   let began: Instant
+  let generation: Int
+  /// What former processes of the watch have cost.
+  private let ownCPUBefore: Duration
   var busyThreads = 0
   private(set) var looks = 0
   private(set) var lateLooks = 0
@@ -14,7 +17,11 @@ struct WatchTotals: Sendable {
   private(set) var targetStopped: Duration = .zero
   private(set) var cpuTime: Duration = .zero
 
-  init(began: Instant) { self.began = began }
+  init(began: Instant, generation: Int) {
+    self.began = began
+    self.generation = generation
+    ownCPUBefore = generation == 1 ? .zero : .nanoseconds(Clock.ownCPUNanoseconds)
+  }
 
   mutating func countLook(at moment: Instant, dueAt due: Instant, tolerance: Duration) {
     looks += 1
@@ -27,7 +34,7 @@ struct WatchTotals: Sendable {
     self.statistics = statistics
     self.targetStopped = targetStopped
     watched = end - began
-    cpuTime = .nanoseconds(Clock.ownCPUNanoseconds) + helperCPU
+    cpuTime = .nanoseconds(Clock.ownCPUNanoseconds) - ownCPUBefore + helperCPU
   }
 }
 
@@ -35,7 +42,7 @@ extension SummaryRecord {
   init(_ totals: WatchTotals, places: [PlaceSummary], analystCPU: Duration) {
     let statistics = totals.statistics
     self.init(
-      watched: totals.watched, stalls: statistics.stalls, unverified: statistics.doubtful,
+      generation: totals.generation, watched: totals.watched, stalls: statistics.stalls, unverified: statistics.doubtful,
       busyThreads: totals.busyThreads, nearMisses: statistics.nearMisses, parkedShare: statistics.parkedShare,
       places: places,
       ownCost: OwnCost(

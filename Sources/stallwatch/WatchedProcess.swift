@@ -14,6 +14,8 @@ struct WatchedProcess {
   let threads: Int
   /// The thread that is followed as the one that runs the loop.
   let thread: ThreadRecord
+  /// Which process of its name this is in the watch, from 1.
+  var generation = 1
 
   /// Refuses what cannot be watched: no process, a thread, ourselves, a part of the kernel unless only its CPU time is
   /// wanted.

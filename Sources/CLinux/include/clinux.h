@@ -36,10 +36,30 @@ struct clinux_signal_info {
 };
 ssize_t clinux_read_signal(int descriptor, struct clinux_signal_info *info);
 
-// Starts a program found through PATH, in our process group, with our descriptors (but the close-on-exec ones). The
-// `unblocked` signals are not blocked in it and have the default action. Fails with the reason of exec.
-pid_t clinux_start_program(char *const *arguments, const int *unblocked, int unblocked_count, const int *defaults,
-                           int default_count);
+// A user to become, with what the environment says of one.
+struct clinux_identity {
+  uid_t user;
+  gid_t group;
+  const gid_t *groups;
+  int group_count;
+  const char *name;
+  const char *home;
+  const char *shell;
+};
+// `unblocked` signals are not blocked in it, `defaults` have their default action; `identity` is NULL for our own.
+struct clinux_program {
+  char *const *arguments;
+  const int *unblocked;
+  int unblocked_count;
+  const int *defaults;
+  int default_count;
+  const struct clinux_identity *identity;
+};
+// Starts a program found through PATH as execvp(3) does, in our process group, with our descriptors (but the
+// close-on-exec ones). Fails with the reason of exec, or with that of becoming the user. Only while we have one thread.
+pid_t clinux_start_program(const struct clinux_program *program, bool *is_refused_identity);
+// SIGALRM after this time, instead of any alarm set before; 0: none.
+void clinux_set_alarm(int64_t microseconds);
 // The signal that stopped the child, if it has been stopped since the last call; 0 if not.
 int clinux_signal_that_stopped(pid_t child);
 // Whether the child has ended; its status stays for a later wait.
