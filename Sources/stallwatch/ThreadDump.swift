@@ -21,7 +21,8 @@ struct ThreadDump {
   }
 
   /// Lists again until a list brings nothing new, since threads start meanwhile; a process that starts them faster than
-  /// they can be copied is given up on after a few lists. Threads that end meanwhile are left out.
+  /// they can be copied is given up on after a few lists, and the rest is counted. Threads that end meanwhile are left
+  /// out.
   ///
   /// - Parameter parked: a thread that the watch has seen in its loop's wait.
   mutating func take(_ camera: ThreadCamera, parked: Int32? = nil, each: (CapturedThread) -> Void) {
@@ -29,9 +30,7 @@ struct ThreadDump {
     defer { camera.endDump() }
     var seen: Set<Int32> = []
     for _ in 0..<Self.mostLists {
-      let new = ((try? ThreadList.threads(of: process)) ?? []).filter {
-        !seen.contains($0) && $0 == only ?? $0
-      }
+      let new = threads(besides: seen)
       if new.isEmpty { return }
       seen.formUnion(new)
       for thread in new {
@@ -47,6 +46,11 @@ struct ThreadDump {
         each(captured)
       }
     }
+    omitted += threads(besides: seen).count
+  }
+
+  private func threads(besides seen: Set<Int32>) -> [Int32] {
+    ((try? ThreadList.threads(of: process)) ?? []).filter { !seen.contains($0) && $0 == only ?? $0 }
   }
 
   private static let mostLists = 8
