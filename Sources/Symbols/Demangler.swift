@@ -56,7 +56,7 @@ package enum Demangler {
   }
 
   private static func swift(_ name: [UInt8]) -> [UInt8]? {
-    guard SwiftNameGrowth(of: name).exponent <= maximumGrowth else { return nil }
+    guard !endsItsDemangler(name), SwiftNameGrowth(of: name).exponent <= maximumGrowth else { return nil }
     let result = unsafe (name + [0]).withUnsafeBytes { mangled in
       unsafe swift_demangle(
         mangled.baseAddress?.assumingMemoryBound(to: CChar.self), name.count, nil, nil, 0)
