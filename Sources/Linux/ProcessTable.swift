@@ -11,7 +11,8 @@ package struct ProcessEntry: Sendable {
 
   /// Nil if there is none.
   package init?(_ id: Int32) {
-    guard let text = try? readPseudoFile("/proc/\(id)/stat", limit: 4096), let stat = ThreadStat(text.span) else { return nil }
+    guard let text = try? readPseudoFile("/proc/\(id)/stat", limit: 4096), let stat = ThreadStat(text.span)
+    else { return nil }
     self.id = id
     self.stat = stat
     name = Array(text[stat.name])
@@ -60,7 +61,8 @@ package enum ProcessTable {
 
   /// Changes whenever a process or thread is started: the id that was given last, proc_loadavg(5).
   package static var lastID: [UInt8]? {
-    guard let text = try? readPseudoFile("/proc/loadavg"), let blank = text.lastIndex(of: UInt8(ascii: " ")) else {
+    guard let text = try? readPseudoFile("/proc/loadavg"), let blank = text.lastIndex(of: UInt8(ascii: " "))
+    else {
       return nil
     }
     return Array(text[blank...])

@@ -69,7 +69,8 @@ package struct AttachRecord: Sendable, Encodable {
   ///   - captureWays: in order of preference.
   package init(
     name: ByteString, command: [ByteString], executable: ByteString?, buildID: String?, startTicks: UInt64?,
-    generation: Int = 1, threads: Int, thread: ThreadRecord, threadReason: String, threshold: Duration, cpuThreshold: Double,
+    generation: Int = 1, threads: Int, thread: ThreadRecord, threadReason: String, threshold: Duration,
+    cpuThreshold: Double,
     cpuWindow: Duration, observer: ObserverKind, captureWays: [CaptureWay], missing: [MissingAbility]
   ) {
     self.name = EscapedText(name)

@@ -49,7 +49,9 @@ extension ProcessEnd {
 
 extension ExitRecord {
   var survivorLines: [String] {
-    (survivors ?? []).map { "  \($0.name.text) (pid \($0.id)), which it started, still runs; stallwatch --pid \($0.id)" }
+    (survivors ?? []).map {
+      "  \($0.name.text) (pid \($0.id)), which it started, still runs; stallwatch --pid \($0.id)"
+    }
   }
 }
 

@@ -81,7 +81,8 @@ package struct SummaryRecord: Sendable, Encodable {
   ///   - parkedShare: of the time in which it was known what the loop did, 0…1; nil without a loop.
   ///   - places: most time first.
   package init(
-    generation: Int = 1, watched: Duration, stalls: StallTotals, unverified: Int, busyThreads: Int, nearMisses: [Duration],
+    generation: Int = 1, watched: Duration, stalls: StallTotals, unverified: Int, busyThreads: Int,
+    nearMisses: [Duration],
     parkedShare: Double?, places: [PlaceSummary], ownCost: OwnCost
   ) {
     let sorted = stalls.durations.sorted()

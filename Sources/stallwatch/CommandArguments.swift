@@ -8,10 +8,10 @@ private let mostBytes = 65_536
 
 extension CaptureHelper {
   /// Empty if it cannot be read.
-  mutating func arguments(of process: Int32) -> [ByteString] {
+  mutating func arguments(of process: Int32) -> [ByteString]? {
     guard let text = try? readCommandLine(processID: ThreadList.witness(of: process)),
-      let bytes = try? text.bytes(limit: mostBytes), !bytes.isEmpty
-    else { return [] }
+      let bytes = try? text.bytes(limit: mostBytes)
+    else { return nil }
     let words = bytes.split(separator: 0, omittingEmptySubsequences: false).map { ByteString($0) }
     // A program that writes a title over its arguments leaves zeros behind it.
     return Array(words.prefix((words.lastIndex { !$0.bytes.isEmpty } ?? -1) + 1))

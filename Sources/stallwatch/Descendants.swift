@@ -32,7 +32,8 @@ struct Descendants {
   }
 
   private func isDescendant(_ entry: ProcessEntry, _ adopters: Set<Int32>) -> Bool {
-    guard entry.id != program, entry.stat.startTicks >= startTicks, entry.stat.parent != getpid(), !entry.hasEnded
+    guard entry.id != program, entry.stat.startTicks >= startTicks, entry.stat.parent != getpid(),
+      !entry.hasEnded
     else { return false }
     if entry.stat.session == program || entry.stat.processGroup == program { return true }
     // A pipeline has several programs in one group, whose parent is the shell, which is ours too.

@@ -49,7 +49,8 @@ struct ProcessSearch {
     if found.count == 1 { return first.id }
     let list = Self.lines(found)
     throw ProgramFailure(
-      code: .wrongUsage, text: "\(found.count) processes are named \(spoken)\n" + list.joined(separator: "\n"),
+      code: .wrongUsage,
+      text: "\(found.count) processes are named \(spoken)\n" + list.joined(separator: "\n"),
       next: "stallwatch \(command == .watch ? "" : "\(command.rawValue) ")--pid \(first.id)")
   }
 
@@ -60,17 +61,20 @@ struct ProcessSearch {
       let time = CivilTime(local: entry.startedAt / 1_000_000_000)
       return [
         "\(entry.id)", entry.userID.map(UserAccount.name) ?? "?", "\(time.date) \(time.clock)",
-        helper.arguments(of: entry.id).map(\.escaped).joined(separator: " "),
+        (helper.arguments(of: entry.id) ?? []).map(\.escaped).joined(separator: " "),
       ]
     }
     let widths = (0..<3).map { column in rows.map(\.[column].count).max() ?? 0 }
     let lines = rows.map { row in
       "  " + row.enumerated().map { $0 < 3 ? $1.padded(to: widths[$0]) : $1 }.joined(separator: "  ")
     }
-    return lines + (entries.count > Self.mostListed ? ["  … and \(entries.count - Self.mostListed) more"] : [])
+    return lines
+      + (entries.count > Self.mostListed ? ["  … and \(entries.count - Self.mostListed) more"] : [])
   }
 }
 
 extension String {
-  fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+  fileprivate func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - count))
+  }
 }

@@ -79,7 +79,8 @@ final class ProgramKeeper {
 
   /// Without a watch, signals are passed on all the same.
   func keepUnwatched(_ options: Options) {
-    guard let handle = try? ProcessHandle(program.id), let signals = try? SignalDescriptor(Self.received(options))
+    guard let handle = try? ProcessHandle(program.id),
+      let signals = try? SignalDescriptor(Self.received(options))
     else { return }
     var poll = PollSet([handle.rawValue, signals.rawValue])
     while !poll.isReady(0) {

@@ -22,19 +22,25 @@ extension RecordOrigin {
 
 extension AttachRecord {
   init(
-    _ process: WatchedProcess, _ options: Options, _ rights: WatchRights, command: [ByteString],
+    _ process: WatchedProcess, _ options: Options, _ rights: WatchRights, command: [ByteString]?,
     buildID: String?
   ) {
     self.init(
-      name: process.name, command: command, executable: process.executable, buildID: buildID,
+      name: process.name, command: command ?? [], executable: process.executable, buildID: buildID,
       startTicks: process.startTicks, generation: process.generation, threads: process.threads,
       thread: process.thread,
       threadReason: process.thread.role == .main
         ? "the first thread of the process" : "as asked for by --thread",
       threshold: options.threshold,
       cpuThreshold: options.cpuThreshold, cpuWindow: options.cpuWindow, observer: rights.observer,
-      captureWays: rights.captureWays, missing: rights.missing)
+      captureWays: rights.captureWays, missing: rights.missing + (command == nil ? [Self.noCommandLine] : []))
   }
+}
+
+extension AttachRecord {
+  /// The kernel takes the lock of the target's memory for it.
+  private static let noCommandLine = MissingAbility(
+    what: "command line", why: "it could not be read within 200 ms")
 }
 
 extension BusyThreadRecord {

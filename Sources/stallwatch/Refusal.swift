@@ -51,9 +51,11 @@ enum Refusal {
     let name = ByteString(user).escaped
     let own = geteuid()
     return ProgramFailure(
-      code: .runFailed, text: "cannot become user \(name) (\(error.text)): you are \(UserAccount.name(of: own))",
+      code: .runFailed,
+      text: "cannot become user \(name) (\(error.text)): you are \(UserAccount.name(of: own))",
       next: own == 0
-        ? "give it CAP_SETUID and CAP_SETGID (docker run --cap-add)" : "sudo stallwatch run --user \(name) -- COMMAND")
+        ? "give it CAP_SETUID and CAP_SETGID (docker run --cap-add)"
+        : "sudo stallwatch run --user \(name) -- COMMAND")
   }
 
   static func isKernelThread(_ id: Int32, _ name: ByteString) -> ProgramFailure {

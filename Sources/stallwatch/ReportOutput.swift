@@ -38,7 +38,8 @@ struct ReportOutput: ~Copyable {
 
   /// Opened before anything is watched, so that a mistake is found at once.
   init(
-    _ destination: OutputDestination, standard: Int32, holdsWhileRaw: Bool = false, keepsContents: Bool = false
+    _ destination: OutputDestination, standard: Int32, holdsWhileRaw: Bool = false,
+    keepsContents: Bool = false
   ) throws(ProgramFailure) {
     holdsRemarks = holdsWhileRaw
     self.holdsWhileRaw = holdsWhileRaw && destination == .automatic
@@ -54,7 +55,8 @@ struct ReportOutput: ~Copyable {
       }
       sink = .borrowed(number)
     case .file(let name):
-      do throws(Errno) { sink = .owned(try FileDescriptor.create(name, keepsContents: keepsContents)) } catch {
+      do throws(Errno) { sink = .owned(try FileDescriptor.create(name, keepsContents: keepsContents)) } catch
+      {
         throw ProgramFailure(
           code: .wrongUsage, text: "cannot write \(name): \(error.text)",
           next: error == .noReader ? "start the reader of the pipe first" : "another file for -o")

@@ -36,7 +36,8 @@ struct RunCommand {
     guard let name = options.user else { return nil }
     guard let account = UserAccount(name: name) else {
       throw ProgramFailure(
-        code: .runFailed, text: "there is no user \(ByteString(name).escaped)", next: "`getent passwd` lists them")
+        code: .runFailed, text: "there is no user \(ByteString(name).escaped)",
+        next: "`getent passwd` lists them")
     }
     return account
   }

@@ -59,10 +59,13 @@ final class ThreadCamera {
       // Its id may have been somebody else's by then.
       if handle.hasEnded { result = .failure(.gone) }
     }
-    return CapturedThread(
+    let captured = CapturedThread(
       threadID: thread, name: name(of: thread), role: role, result: result,
       maps: maps(for: thread, result),
       evidence: look.map { gatherEvidence(thread, $0, stall) })
+    // One that was lost on the way is replaced now, or the next stall would have to wait for it.
+    try? helper.prepare()
+    return captured
   }
 
   private func captureNow(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {
@@ -112,8 +115,8 @@ final class ThreadCamera {
       look, stallClass: stall?.stallClass, userShare: stall?.breakdown.userShare, functions: [])
   }
 
-  /// The argument vector; empty if it cannot be read.
-  func commandLine() -> [ByteString] { helper.arguments(of: process) }
+  /// The argument vector; empty if the process has none any more, nil if it cannot be read.
+  func commandLine() -> [ByteString]? { helper.arguments(of: process) }
 
   /// Any bytes but NUL; empty if the thread has ended.
   func name(of thread: Int32) -> ByteString {

@@ -21,7 +21,7 @@ struct Watch {
   ) throws(ProgramFailure) {
     self.options = options
     self.process = process
-    let command: [ByteString]
+    let command: [ByteString]?
     let buildID: String?
     let sight: WaitSight
     do throws(Errno) {

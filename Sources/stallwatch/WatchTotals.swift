@@ -42,7 +42,8 @@ extension SummaryRecord {
   init(_ totals: WatchTotals, places: [PlaceSummary], analystCPU: Duration) {
     let statistics = totals.statistics
     self.init(
-      generation: totals.generation, watched: totals.watched, stalls: statistics.stalls, unverified: statistics.doubtful,
+      generation: totals.generation, watched: totals.watched, stalls: statistics.stalls,
+      unverified: statistics.doubtful,
       busyThreads: totals.busyThreads, nearMisses: statistics.nearMisses, parkedShare: statistics.parkedShare,
       places: places,
       ownCost: OwnCost(
