@@ -95,9 +95,9 @@ static void *start_successor(void *unused) {
   return unused;
 }
 
-// birth-chain: each of three threads starts its successor after 1 ms and ends.
+// birth-chain COUNT: each of so many threads starts its successor after 1 ms and ends.
 PROGRAM(birth_chain, "birth-chain") {
-  for (int i = 0; i < 3; i++) start_successor(NULL);
+  for (int i = count > 0 ? atoi(arguments[0]) : 1; i > 0; i--) start_successor(NULL);
   ready();
   for (;;) pause();
 }

@@ -16,8 +16,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// vfork-parent: in state D for as long as its child lives.
+static void *pause_beside(void *unused) {
+  for (;;) pause();
+  return unused;
+}
+
+// vfork-parent [beside]: in state D for as long as its child lives; with a second thread that waits.
 PROGRAM(vfork_parent, "vfork-parent") {
+  pthread_t thread;
+  if (count > 0) pthread_create(&thread, NULL, pause_beside, NULL);
   ready();
   if (vfork() == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

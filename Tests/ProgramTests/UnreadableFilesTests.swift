@@ -1,0 +1,65 @@
+// Files of `/proc` that do not answer, or tell of a process that must be left alone: others are put in their places, in a
+// mount namespace of the test's own.
+
+import Glibc
+import Linux
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct UnreadableFilesTests {
+  private static let canMount = (try? shell("unshare -m true").status) == .exited(0)
+
+  /// Runs a command where a file of the process has been replaced by what `making` prepares as `$f`.
+  private func shellInNamespace(
+    _ files: [String], making: String, _ command: String
+  ) throws -> (output: String, status: Linux.ExitStatus) {
+    let mounts = files.map { "mount --bind $f \($0)" }.joined(separator: " && ")
+    return try shell(
+      """
+      export W; f=/tmp/stallwatch-test-\(getpid())-file; \(making)
+      f=$f unshare -m sh -c '\(mounts) && \(command)'; s=$?; rm -f $f; exit $s
+      """)
+  }
+
+  @Test(
+    "PROC-11: arguments and mappings that cannot be read hold up nothing but themselves",
+    .enabled(if: canMount, "no mount namespace of its own is allowed"))
+  func filesThatNeverAnswer() throws {
+    let target = try TargetProcess.start("parked-crowd", "1")
+    let process = "/proc/\(target.processID)"
+    let (output, status) = try shellInNamespace(
+      ["\(process)/cmdline", "\(process)/task/\(target.processID)/maps"], making: "mkfifo $f;",
+      "timeout -s KILL 20 $W --pid \(target.processID) -t 100ms --count 4 2>&1")
+    #expect(status == .exited(0))
+    #expect(output.contains("STALL") && output.contains("sleep"))
+    #expect(output.contains("the list of its mappings could not be read"))
+    #expect(output.contains("missing: command line"))
+  }
+
+  /// A real core dump needs a change of the machine's core_pattern.
+  @Test(
+    "PT-17: a process that dumps core is not touched, and said to do so",
+    .enabled(if: canMount, "no mount namespace of its own is allowed"))
+  func coreDump() throws {
+    let target = try TargetProcess.start("spin")
+    let status = "/proc/\(target.processID)/task/\(target.processID)/status"
+    let (output, _) = try shellInNamespace(
+      [status], making: #"sed 's/^CoreDumping:.*/CoreDumping:\t1/' \#(status) >$f;"#,
+      "$W dump --pid \(target.processID) 2>&1")
+    #expect(output.contains("crashed and is dumping core"))
+    #expect(output.contains("target stopped 0 µs"))
+  }
+
+  @Test("PT-07: a thread in an uninterruptible wait costs no deadline, and the others are shown")
+  func uninterruptibleThread() throws {
+    let target = try TargetProcess.start("vfork-parent", "beside")
+    let process = target.processID
+    #expect(try eventually { () throws(Errno) in try threadStates(of: process)[process] == "D" })
+    var dump = try WatchRun(["dump", "--json", "--pid", "\(process)"])
+    try dump.readToEnd()
+    let ways = dump.records(of: "dump").map { $0["stacks"]?.array.first?.object["captured"]?.string }
+    #expect(Set(ways) == ["syscall-file", "ptrace"])
+    #expect(try dump.end() == .exited(0))
+    #expect(try threadStates(of: process)[process] == "D")
+  }
+}
