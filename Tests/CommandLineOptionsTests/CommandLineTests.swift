@@ -142,7 +142,7 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
         == "--pid '' is not a process id\n  next: `pgrep NAME` prints the ids of a program")
   }
 
-  @Test func whatWasTypedIsEscaped() {
+  @Test("OUT-04: what was typed is escaped") func whatWasTypedIsEscaped() {
     #expect(refusal(["--\u{1B}[2J"])?.reason.text.contains("\u{1B}") == false)
     #expect(refusal(["\u{1B}]0;x\u{7}"])?.reason.text.contains("\u{1B}") == false)
     #expect(refusal(["1", "-o", ByteString([0xFF])])?.reason == .notText(option: "-o"))

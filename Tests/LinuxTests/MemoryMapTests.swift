@@ -29,21 +29,23 @@ import Testing
     #expect(map.regions.map(\.hasFile) == [true, false, false, false])
   }
 
-  @Test(arguments: [
-    ("/tmp/my app  dir/a", "/tmp/my app  dir/a", false),
-    ("/tmp/ends in blanks  ", "/tmp/ends in blanks  ", false),
-    ("/usr/lib/x.so (deleted)", "/usr/lib/x.so", true),
-    ("/x (deleted) (deleted)", "/x (deleted)", true),
-    (#"/nl\012name.so"#, #"/nl\012name.so"#, false),
-    ("/tab\there", "/tab\there", false),
-  ])
+  @Test(
+    "PROC-04, PROC-05: a path keeps its blanks and its escapes",
+    arguments: [
+      ("/tmp/my app  dir/a", "/tmp/my app  dir/a", false),
+      ("/tmp/ends in blanks  ", "/tmp/ends in blanks  ", false),
+      ("/usr/lib/x.so (deleted)", "/usr/lib/x.so", true),
+      ("/x (deleted) (deleted)", "/x (deleted)", true),
+      (#"/nl\012name.so"#, #"/nl\012name.so"#, false),
+      ("/tab\there", "/tab\there", false),
+    ])
   func keepsPaths(_ printed: String, _ path: String, _ isDeleted: Bool) throws {
     let region = try #require(parse("1000-2000 r--p 00000000 08:01 7    \(printed)\n").regions.first)
     #expect(String(decoding: region.path, as: UTF8.self) == path)
     #expect(region.isDeleted == isDeleted)
   }
 
-  @Test func keepsBytesThatAreNoText() {
+  @Test("PROC-07: a path keeps bytes that are no text") func keepsBytesThatAreNoText() {
     let map = MemoryMap(parsing: Array("1000-2000 r--p 0 08:01 7 /".utf8) + [0xFF, 0xFE, 0x0A])
     #expect(map.regions.first?.path == [0x2F, 0xFF, 0xFE])
   }

@@ -33,7 +33,9 @@ import Testing
     return try #require(region)
   }
 
-  @Test(arguments: ["app", "my app  dir", "new\nline", #"back\012slash"#, "ends (deleted)"])
+  @Test(
+    "PROC-04, PROC-05: a file of any name is opened by its identity",
+    arguments: ["app", "my app  dir", "new\nline", #"back\012slash"#, "ends (deleted)"])
   func opensByIdentity(_ name: String) throws {
     try withDirectory { directory in
       let path = "\(directory)/\(name)"
@@ -87,7 +89,7 @@ import Testing
     #expect(images.allSatisfy { $0 === images.first ?? nil })
   }
 
-  @Test func refusesAnotherFileOfThatName() throws {
+  @Test("PROC-05: another file of that name is refused") func refusesAnotherFileOfThatName() throws {
     let target = try TargetProcess.start("pause")
     var region = try code(of: target, named: "/TestTarget")
     region.identity.inode &+= 1

@@ -14,11 +14,13 @@ private func record(_ text: [UInt8]) -> SystemCallRecord? { SystemCallRecord(tex
     " S 41 42 42 34816 42 4194304 950 0 7 0 12 3 0 0 20 0 5 0 2913 6217728 236 18446744073709551615 94046 94066 140720 0"
     + " 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 94074 94075 94095 140720 140720 140720 140720 0\n"
 
-  @Test(arguments: [
-    bytes("cat"), bytes("a) R 1 2"), bytes(") Z 0 ("), bytes("tmux: server"), bytes("(sd-pam)"),
-    bytes("nl\nname"),
-    [0xFF, 0xFE, 0x20, 0xC3], [], bytes("))))))))"), bytes("x) S 1 1 1 1 1"),
-  ])
+  @Test(
+    "PROC-01: a name may hold blanks, parentheses and any bytes",
+    arguments: [
+      bytes("cat"), bytes("a) R 1 2"), bytes(") Z 0 ("), bytes("tmux: server"), bytes("(sd-pam)"),
+      bytes("nl\nname"),
+      [0xFF, 0xFE, 0x20, 0xC3], [], bytes("))))))))"), bytes("x) S 1 1 1 1 1"),
+    ])
   func nameMayHoldAnything(_ name: [UInt8]) throws {
     let text = bytes("42 (") + name + bytes(")" + Self.rest)
     let parsed = try #require(stat(text))

@@ -71,7 +71,8 @@ import Testing
     #expect(began >= before && began <= look.at)
   }
 
-  @Test func endedProcessIsGoneAndNoError() throws {
+  @Test("PROC-03: a process that ended after its files were opened is gone, and no error")
+  func endedProcessIsGoneAndNoError() throws {
     var target = try TargetProcess.start("idle", "pause")
     let process = target.processID
     var observer = try ProcObserver(process: process, thread: process)
@@ -83,7 +84,7 @@ import Testing
     #expect(reason?.meansTaskGone == true)
   }
 
-  @Test func scanOfThreadsThatEndMeanwhile() throws {
+  @Test("PROC-03: threads that end during a scan are left out") func scanOfThreadsThatEndMeanwhile() throws {
     let target = try TargetProcess.start("thread-churn")
     for _ in 0..<300 {
       var scanner = ThreadScanner(process: target.processID)

@@ -47,7 +47,7 @@ import Testing
     #expect(try run.end() == .exited(9))
   }
 
-  @Test func threadIdIsRefusedWithItsProcess() throws {
+  @Test("PROC-09: a thread id is refused, with its process") func threadIdIsRefusedWithItsProcess() throws {
     let target = try startJoiningProgram()
     let thread = try #require(ThreadList.threads(of: target.processID).first { $0 != target.processID })
     let (output, status) = try shell("stallwatch --pid \(thread) 2>&1")
@@ -79,7 +79,8 @@ import Testing
     if output.contains("thread of the kernel") { #expect(status == .exited(4)) }
   }
 
-  @Test func closedPipeEndsQuietlyAndTheTargetLives() throws {
+  @Test("OUT-01: a closed pipe ends the watch quietly, and the target lives")
+  func closedPipeEndsQuietlyAndTheTargetLives() throws {
     var target = try TargetProcess.start("idle", "frame-loop")
     let (output, _) = try shell("$W --json --pid \(target.processID) --threshold 10ms 2>&1 | head -1")
     #expect(output.hasPrefix("{") && output.contains("attach"))
@@ -87,20 +88,20 @@ import Testing
     #expect(isAlive)
   }
 
-  @Test func closedPipeDoesNotEndTheChild() throws {
+  @Test("OUT-01: a closed pipe does not end the child") func closedPipeDoesNotEndTheChild() throws {
     let (output, status) = try shell(
       "$W run -o fd:3 -- sh -c 'sleep 0.5; exit 4' 3>&1 >/dev/null | true; echo over")
     #expect(output.contains("over") && status == .exited(0))
   }
 
-  @Test func fullDiskIsToldOnce() throws {
+  @Test("OUT-01: a full disk is told once") func fullDiskIsToldOnce() throws {
     let target = try TargetProcess.start("idle", "frame-loop")
     let (output, status) = try shell("$W --pid \(target.processID) --duration 300ms 2>&1 >/dev/full")
     #expect(output.components("cannot write a report") == 1)
     #expect(status == .exited(0))
   }
 
-  @Test func closedStandardOutputIsNoCrash() throws {
+  @Test("OUT-01: a closed standard output is no crash") func closedStandardOutputIsNoCrash() throws {
     let target = try TargetProcess.start("idle", "frame-loop")
     let (output, status) = try shell("$W --pid \(target.processID) --duration 300ms 3>&1 2>&3 >&- 0>&-")
     #expect(output.components("cannot write a report: Bad file descriptor") == 1)
@@ -175,13 +176,13 @@ import Testing
     #expect(summary["threads"] == .number(2))
   }
 
-  @Test func busyThreadIsReported() throws {
+  @Test("PROC-10: a busy thread is reported, with no more than one core") func busyThreadIsReported() throws {
     let target = try TargetProcess.start("spin")
     var watch = try WatchRun([
       "--json", "--pid", "\(target.processID)", "--cpu-window", "300ms", "--cpu-threshold", "30",
     ])
     let record = try watch.next("cpu")
-    #expect(try #require(record.number("cpu_percent")) >= 30)
+    #expect((30...100).contains(try #require(record.number("cpu_percent"))))
     #expect(!record.symbols.isEmpty)
   }
 }

@@ -17,6 +17,20 @@ import Testing
     #expect(try watch.end() == .signaled(SIGKILL))
   }
 
+  @Test("OUT-06: each stall has its own id and one end, and the summary counts them all")
+  func repeatedStallsAreCounted() throws {
+    let target = try TargetProcess.start("parked-crowd", "1")
+    var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "-t", "100ms", "--count", "3"])
+    try watch.readToEnd()
+    let stalls = watch.records(of: "stall")
+    #expect(stalls.filter { $0["state"]?.string == "ended" }.compactMap { $0.number("id") } == [1, 2, 3])
+    // At the threshold and at each doubling.
+    for id in [1.0, 2, 3] {
+      #expect(stalls.count { $0.number("id") == id && $0["state"]?.string == "ongoing" } <= 2)
+    }
+    #expect(watch.records(of: "summary").first?.number("stalls") == 3)
+  }
+
   @Test("OUT-07: missing names do not change the exit status", arguments: ["dump", ""])
   func strippedProgramIsNoFailure(_ command: String) throws {
     let stripped = "/tmp/stallwatch-test-\(getpid())-nameless"

@@ -7,10 +7,12 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct StallTests {
-  @Test(arguments: [
-    ("epoll", "sleep", "wait.sleep"), ("poll", "read", "io.pipe"), ("select", "lock", "lock.mutex"),
-    ("epoll", "compute", "cpu."),
-  ])
+  @Test(
+    "PT-27, OUT-06: a stall is reported once, with times, cause and stack",
+    arguments: [
+      ("epoll", "sleep", "wait.sleep"), ("poll", "read", "io.pipe"), ("select", "lock", "lock.mutex"),
+      ("epoll", "compute", "cpu."),
+    ])
   func stallIsReportedOnceWithTimesCauseAndStack(_ loop: String, _ kind: String, _ cause: String) throws {
     var target = try TargetProcess.start("stalling-loop", loop, kind)
     var watch = try WatchRun(["--json", "--pid", "\(target.processID)"])
@@ -107,7 +109,9 @@ import Testing
   }
 
   /// Any bytes in a thread's name: no wrong column, nothing raw in the output.
-  @Test(arguments: ["61295220312032", "1b5d303b7807", "fffe20636166c3", "0a0a292053", "e280ae78c285"])
+  @Test(
+    "PROC-01, PROC-07, OUT-04: any bytes in the name of a thread",
+    arguments: ["61295220312032", "1b5d303b7807", "fffe20636166c3", "0a0a292053", "e280ae78c285"])
   func hostileThreadNames(_ name: String) throws {
     let target = try TargetProcess.start("stalling-loop", "epoll", "sleep", name)
     var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "200ms"])

@@ -81,7 +81,9 @@ import Testing
   }
 
   /// By version 1 or 2, whichever is there and lets us.
-  @Test func frozenTargetIsNoStall() throws {
+  @Test("PT-08: a frozen target is no stall, and a dump of it stops nobody") func frozenTargetIsNoStall()
+    throws
+  {
     let name = "/stallwatch-test-\(getpid())"
     let mounts = ["/sys/fs/cgroup/freezer", "/sys/fs/cgroup"]
     guard let mount = mounts.first(where: { unsafe mkdir($0 + name, 0o755) == 0 }) else { return }
@@ -102,6 +104,9 @@ import Testing
     _ = try watch.next("attach")
     try write(isFirst ? "FROZEN" : "1", freezer)
     #expect(try watch.next("notice", kind: "stopped.frozen")["text"]?.string?.hasPrefix("frozen") == true)
+    var dump = try WatchRun(["dump", "--json", "--pid", "\(target.processID)"])
+    let stack = try dump.next("dump")["stacks"]?.array.first?.object
+    #expect(stack?["captured"]?.string == "syscall-file" && stack?.number("stopped_us") == 0)
     usleep(300_000)
     try write(isFirst ? "THAWED" : "0", freezer)
     #expect(try watch.next("notice", kind: "stopped.frozen")["text"] == .string("it goes on"))

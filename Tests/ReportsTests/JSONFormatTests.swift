@@ -39,7 +39,8 @@ private func decoded(_ record: Record) throws -> JSONValue {
     }
   }
 
-  @Test func hostileBytesNeverComeThroughAndAreExact() throws {
+  @Test("PROC-07, OUT-04: hostile bytes are escaped in JSON, and exact beside it")
+  func hostileBytesNeverComeThroughAndAreExact() throws {
     for record in hostileWatch {
       expectHarmless(String(decoding: JSONFormat().render(record), as: UTF8.self))
     }

@@ -29,7 +29,9 @@ private func text(_ records: [Record], _ style: TextStyle) -> [UInt8] {
     #expect(colored.replacing(/\u{1B}\[[0-9;]*m/, with: "") == plain)
   }
 
-  @Test(arguments: [TextDetail.reportsOnly, .normal, .everything])
+  @Test(
+    "OUT-04: hostile bytes never come through in text",
+    arguments: [TextDetail.reportsOnly, .normal, .everything])
   func hostileBytesNeverComeThrough(detail: TextDetail) {
     let output = String(decoding: text(hostileWatch, TextStyle(detail: detail)), as: UTF8.self)
     expectHarmless(output)

@@ -43,7 +43,7 @@ extension CaptureHelper {
     #expect(try eventually { try threadStates(of: target.processID) == [target.processID: "S"] })
   }
 
-  @Test func capturesRunningThread() throws {
+  @Test("PT-18: a running thread is captured and runs on") func capturesRunningThread() throws {
     let target = try TargetProcess.start("spin")
     var helper = testHelper()
     let snapshot = try helper.captureMain(target.processID).snapshot()
@@ -73,7 +73,7 @@ extension CaptureHelper {
 
   /// The policy sees `epoll_wait` and stops the thread only in its 10 µs of work, from which it sometimes enters the
   /// call before the stop lands.
-  @Test func epollLoopSeesNoInterruption() throws {
+  @Test("PT-01: a loop in epoll_wait sees no interruption") func epollLoopSeesNoInterruption() throws {
     var target = try TargetProcess.start("epoll-loop")
     let counters = try #require(UInt64(try target.readLine()))
     var helper = testHelper()
@@ -84,7 +84,9 @@ extension CaptureHelper {
     #expect(try readWord(of: target.processID, at: counters + 8) == 0)
   }
 
-  @Test func programThatAbortsOnInterruptionLives() throws {
+  @Test("PT-01: a program that aborts on an interruption lives") func programThatAbortsOnInterruptionLives()
+    throws
+  {
     var target = try TargetProcess.start("epoll-loop", "abort")
     var helper = testHelper()
     for _ in 0..<1_000 { _ = try? helper.captureMain(target.processID, CaptureRules(isDump: true)) }
@@ -92,7 +94,7 @@ extension CaptureHelper {
     #expect(isAlive)
   }
 
-  @Test func noSignalIsLost() throws {
+  @Test("PT-03: no signal is lost") func noSignalIsLost() throws {
     var target = try TargetProcess.start("signal-storm", "2000")
     var helper = testHelper()
     var ways: Set<CaptureWay> = []

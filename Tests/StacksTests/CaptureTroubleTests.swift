@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct CaptureTroubleTests {
   /// Without the policy before it: a real stop in the middle of `epoll_wait`, every time.
-  @Test func interruptionIsUndone() throws {
+  @Test("PT-01: a stop in the middle of epoll_wait is undone") func interruptionIsUndone() throws {
     var target = try TargetProcess.start("epoll-loop")
     let counters = try #require(UInt64(try target.readLine()))
     let buffer = CopyBuffer()
@@ -24,7 +24,7 @@ import Testing
   }
 
   /// A signal with a handler makes `epoll_wait` fail with EINTR, and our stop must not hide it.
-  @Test func realInterruptionIsSeen() throws {
+  @Test("PT-01, PT-03: a real signal still interrupts epoll_wait") func realInterruptionIsSeen() throws {
     var target = try TargetProcess.start("epoll-signals", "500")
     let buffer = CopyBuffer()
     let counts = try countWhile(&target) { target in
@@ -60,7 +60,9 @@ import Testing
     #expect(try eventually { try threadStates(of: target.processID) == [target.processID: "S"] })
   }
 
-  @Test func uninterruptibleThreadIsNotTouched() throws {
+  @Test("PT-07: a thread in an uninterruptible wait is not touched") func uninterruptibleThreadIsNotTouched()
+    throws
+  {
     let target = try TargetProcess.start("vfork-parent")
     let isWaiting = try eventually { () throws(Errno) in
       try threadStates(of: target.processID).values.contains("D")
@@ -72,7 +74,9 @@ import Testing
     #expect(try threadStates(of: target.processID).values.contains("D"))
   }
 
-  @Test func killedHelperIsReplaced() throws {
+  @Test("PT-02, PT-11: a helper that was killed is replaced, and holds nobody") func killedHelperIsReplaced()
+    throws
+  {
     let target = try TargetProcess.start("spin")
     var helper = testHelper()
     for round in 0..<30 {
@@ -132,7 +136,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["exec-loop", "thread-exec-loop", "thread-churn"])
+  @Test(
+    "PT-10, PT-15: exec and exit may come at any moment of a capture",
+    arguments: ["exec-loop", "thread-exec-loop", "thread-churn"])
   func identityMayChangeAtAnyMoment(program: String) throws {
     var target = try TargetProcess.start(program)
     var helper = testHelper()

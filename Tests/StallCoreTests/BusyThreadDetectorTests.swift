@@ -32,13 +32,13 @@ import Testing
     #expect(ended.map(\.state) == [.ended])
   }
 
-  @Test func reusedThreadIDStartsAnew() {
+  @Test("PROC-10: a thread id that is used again starts anew") func reusedThreadIDStartsAnew() {
     var detector = detector
     _ = detector.scan([sample(7, at: 0, used: 100)])
     #expect(detector.scan([sample(7, at: 3, used: 2.9, start: 2)]).isEmpty)
   }
 
-  @Test func neverAboveOneCoreNorBelowZero() {
+  @Test("PROC-10: a thread is never above one core nor below zero") func neverAboveOneCoreNorBelowZero() {
     var detector = detector
     _ = detector.scan([sample(1, at: 0, used: 5), sample(2, at: 0, used: 5)])
     let events = detector.scan([sample(1, at: 1, used: 9), sample(2, at: 1, used: 4)])

@@ -46,7 +46,7 @@ private typealias Call = SystemCallNumber
     #expect(stall.duration.atLeast <= .milliseconds(700))
   }
 
-  @Test func longStallIsRepeatedAtDoublings() {
+  @Test("OUT-06: a long stall is repeated at doublings only") func longStallIsRepeatedAtDoublings() {
     var watched = Watched()
     watched.learnEpoll()
     watched.script.block(in: Call.futex, depth: 2000)

@@ -59,7 +59,7 @@ import Testing
     #expect(symbolicator.takeRemarks().map(\.kind) == [.noNames(.unreadable)])
   }
 
-  @Test func keepsWithinItsMemory() throws {
+  @Test("SCALE-06: indexes keep within their memory") func keepsWithinItsMemory() throws {
     let text = String(repeating: "n", count: 2000)
     var symbolicator = Symbolicator(limitBytes: 10_000)
     for number in 0..<20 {
