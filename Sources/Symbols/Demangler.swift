@@ -21,9 +21,9 @@ package enum Demangler {
     guard name.count <= maximumInput, !name.contains(0), let scheme = scheme(of: name) else { return nil }
     let result: [UInt8]? =
       switch scheme {
-      case .swift: swift(name)
+      case .swift: DangerousName(name).endsSwiftDemangler ? nil : swift(name)
       case .cpp: bounded(name, isRust: false)
-      case .rust: bounded(name, isRust: true)
+      case .rust: DangerousName(name).holdsRustDemangler ? nil : bounded(name, isRust: true)
       }
     return result.map { ByteString($0) }
   }
@@ -56,7 +56,7 @@ package enum Demangler {
   }
 
   private static func swift(_ name: [UInt8]) -> [UInt8]? {
-    guard !endsItsDemangler(name), SwiftNameGrowth(of: name).exponent <= maximumGrowth else { return nil }
+    guard SwiftNameGrowth(of: name).exponent <= maximumGrowth else { return nil }
     let result = unsafe (name + [0]).withUnsafeBytes { mangled in
       unsafe swift_demangle(
         mangled.baseAddress?.assumingMemoryBound(to: CChar.self), name.count, nil, nil, 0)

@@ -7,7 +7,7 @@ internal import StallCore
 private let mostBytes = 65_536
 
 extension CaptureHelper {
-  /// Empty if it cannot be read.
+  /// Empty if it has none any more, nil if they cannot be read.
   mutating func arguments(of process: Int32) -> [ByteString]? {
     guard let text = try? readCommandLine(processID: ThreadList.witness(of: process)),
       let bytes = try? text.bytes(limit: mostBytes)

@@ -32,6 +32,7 @@ extension FuzzedParser {
   }
 
   private static let rustNames = [
+    "_RINvC1a1fFG0_RL0_hEuE", "_RMC0INtB0_8UnsignedKhb_E", "_RC1aDG_NtB2_1bEL_C1c",
     "_RNvNtCs1234_7mycrate3foo3bar", "_RINvCs1_1a1bINtB4_1cmENvB2_1dE",
     "_ZN4core3ptr13drop_in_place17h0123456789abcdefE",
     "_RNvXs_CsaDEF_7mycrateNtB4_3FooNtB4_3Bar3baz", "_RNCNvC1a4main0B3_",
