@@ -21,6 +21,7 @@ import Testing
       """)
   }
 
+  /// Those two take the lock of the target's memory; `stat`, `status` and `schedstat` do not (fs/proc/array.c).
   @Test(
     "PROC-11: arguments and mappings that cannot be read hold up nothing but themselves",
     .enabled(if: canMount, "no mount namespace of its own is allowed"))
