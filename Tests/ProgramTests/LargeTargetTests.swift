@@ -78,6 +78,11 @@ import Testing
   func onlyTheStalledThreadIsStopped() throws {
     let target = try TargetProcess.start("parked-crowd", "20")
     let workers = try ThreadList.threads(of: target.processID).filter { $0 != target.processID }
+    // 34 is `pause`.
+    let areParked = eventually {
+      workers.allSatisfy { (try? readPseudoFile("/proc/\($0)/syscall"))?.starts(with: "34 ".utf8) == true }
+    }
+    #expect(areParked)
     let before = try workers.map { try switches($0) }
     var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "-t", "100ms", "--count", "2"])
     try watch.readToEnd()
