@@ -49,7 +49,7 @@ package let optionTable: [OptionDefinition] = [
     "state and CPU time only: no stalls, no stacks, no rights needed"),
   OptionDefinition(
     "symbols", for: everywhere, .read("WHICH", default: "full", into: \.symbols, by: readChoice),
-    "none, fast: names from symbol tables, or full: also lines and inlined calls"),
+    "none; fast: names alone; full: lines and inlined calls too"),
   OptionDefinition(
     "json", for: everywhere, .set(\.outputKind, to: .json),
     "one JSON object a line instead of text"),

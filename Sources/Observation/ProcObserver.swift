@@ -25,6 +25,10 @@ package struct ProcObserver: ~Copyable {
   private var accountedAt: UInt64 = 0
   private var ticks: (user: UInt64, kernel: UInt64) = (0, 0)
   private var processor: Int32 = 0
+  private var last: ThreadObservation?
+  private var lastFullLook = Instant(nanoseconds: 0)
+  /// Rights, and the freezer's word for a thread that it found asleep, can change without the thread's doing.
+  private static let mostUnread = Duration.seconds(2)
 
   /// `seesWaits` is false where only states and CPU time are wanted.
   package init(process: Int32, thread: Int32, seesWaits: Bool = true) throws(Errno) {
@@ -44,9 +48,24 @@ package struct ProcObserver: ~Copyable {
   /// What the last look could see of waits.
   package var sight: WaitSight { waits.sight }
 
-  /// One look. The files are read one after the other, so the times-scheduled count is read first and last: if it is the
-  /// same and the thread was off the CPU, they all speak of the same block.
+  /// One look. A thread that was blocked and was not scheduled in since is where it was, and needs no more than its count.
   package mutating func look(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    if var unmoved = last, unmoved.isBlocked, unmoved.timesScheduled > 0,
+      now - lastFullLook < Self.mostUnread,
+      try readStatistics().timesScheduled == unmoved.timesScheduled
+    {
+      unmoved.at = now
+      return unmoved
+    }
+    let observation = try lookAnew(readMemory: readMemory)
+    (last, lastFullLook) = (observation, observation.at)
+    return observation
+  }
+
+  /// The files are read one after the other, so the times-scheduled count is read first and last: if it is the
+  /// same and the thread was off the CPU, they all speak of the same block.
+  private mutating func lookAnew(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
     var observation = try read(readMemory: readMemory)
     for _ in 0..<2 {
       guard observation.isBlocked, try readStatistics().timesScheduled != observation.timesScheduled else {

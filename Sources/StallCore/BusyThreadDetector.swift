@@ -43,6 +43,14 @@ package struct BusyThreadDetector: Sendable {
 
   package var isOff: Bool { thresholdPercent <= 0 }
 
+  package var hasBusyThreads: Bool { !busy.isEmpty }
+
+  /// Time has passed without a check, in which no thread was busy: the next one begins anew.
+  package mutating func forgetCheck() {
+    lastCheck = nil
+    baseline.removeAll(keepingCapacity: true)
+  }
+
   /// How far apart the checks of the whole process are.
   package var checkInterval: Duration { window / 3 }
 
