@@ -140,11 +140,12 @@ extension DebugEntry {
     return unsafe fullPath(name)
   }
 
-  /// Full as far as the unit says in which directory it was compiled.
+  /// Full as far as the unit says in which directory it was compiled. `<compiler-generated>` is no file of it.
   private mutating func fullPath(_ name: UnsafePointer<CChar>) -> ByteString {
     let name = unsafe ByteString(cString: name, limit: 4096)
     let slash = UInt8(ascii: "/")
-    guard name.bytes.first != slash, let directory = string(Int(DW_AT_comp_dir)), !directory.bytes.isEmpty
+    guard name.bytes.first != slash, name.bytes.first != UInt8(ascii: "<"),
+      let directory = string(Int(DW_AT_comp_dir)), !directory.bytes.isEmpty
     else { return name }
     return ByteString(directory.bytes + (directory.bytes.last == slash ? [] : [slash]) + name.bytes)
   }

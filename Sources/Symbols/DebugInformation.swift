@@ -17,8 +17,8 @@ enum DebugShortage: Hashable {
   /// Units could not be read.
   case damaged
   case outOfTime
-  /// The line table of a unit is larger than may be read.
-  case lineTableTooLarge
+  /// More units, or a larger line table of one, than may be read.
+  case tooLarge
   /// The unit's entries lie in a `.dwo` file that could not be had.
   case missingSplitFile(ByteString)
 }
@@ -27,18 +27,11 @@ final class DebugInformation {
   let file: DebugFile
   private let code: [Range<UInt64>]
   private var index = UnitIndex()
-  private var known: [UInt64: [SourceCall]] = [:]
   private var shortages: Set<DebugShortage> = []
   private var lineTables: Set<UInt64> = []
   private var readLineBytes: UInt64 = 0
 
-  private static let maximumKnown = 8192
-  /// A byte of a line table becomes up to 40 of libdw's rows, about 12 in what compilers emit.
   private static let maximumLineTable: UInt64 = 8 << 20
-  private static let maximumLineBytes: UInt64 = 16 << 20
-
-  /// libdw keeps what it has read: beyond this the reader is to be replaced.
-  var isFull: Bool { readLineBytes > Self.maximumLineBytes }
 
   /// `descriptor` is the module's own and stays the caller's; the debug information may lie in another file.
   init(
@@ -63,30 +56,32 @@ final class DebugInformation {
     }
   }
 
+  /// About what libdw keeps of the line tables it has read: rows are seven times as large in what GCC emits.
+  var rowBytes: Int { Int(readLineBytes) * 8 }
+
+  /// The same with what it keeps of units.
+  var byteCount: Int { rowBytes + index.unitCount * 2500 }
+
   func takeShortages() -> Set<DebugShortage> {
     defer { shortages = [] }
     return shortages
   }
 
   /// The calls at an address, innermost first; the last one is the function itself, the others were inlined into it.
-  /// Empty if nothing is known.
-  func calls(at address: UInt64, until deadline: Int64) -> [SourceCall] {
-    if let known = known[address] { return known }
+  /// Nil if the deadline came first.
+  func calls(at address: UInt64, until deadline: Int64) -> [SourceCall]? {
     index.extend(over: file, code: code, until: deadline)
     if index.isDamaged { shortages.insert(.damaged) }
-    guard Clock.monotonicNanoseconds < deadline else {
+    if index.isFull { shortages.insert(.tooLarge) }
+    let unit = index.unit(at: address)
+    if unit == nil && index.isComplete { return [] }
+    guard let unit, Clock.monotonicNanoseconds < deadline else {
       shortages.insert(.outOfTime)
-      return []
-    }
-    guard let unit = index.unit(at: address) else {
-      if !index.isComplete { shortages.insert(.outOfTime) }
-      return []
+      return nil
     }
     let calls = calls(in: unit, at: address, until: deadline)
-    if known.count == Self.maximumKnown { known = [:] }
-    if !shortages.contains(.outOfTime) { known[address] = calls }
     file.releasePages()
-    return calls
+    return shortages.contains(.outOfTime) ? nil : calls
   }
 
   private func calls(in unit: DebugEntry, at address: UInt64, until deadline: Int64) -> [SourceCall] {
@@ -102,9 +97,8 @@ final class DebugInformation {
     for position in inlined.chain.indices.reversed() {
       var entry = inlined.chain[position]
       place.function = entry.name
-      // An inlined call without a name cannot be shown: what was inlined into it counts as its caller's.
-      if position > 0 && place.function == nil { continue }
-      calls.append(place)
+      // An inlined call without a name cannot be shown.
+      if position == 0 || place.function != nil { calls.append(place) }
       if position > 0 { place = Self.callSite(of: &entry, in: &entries) }
     }
     return calls
@@ -130,7 +124,7 @@ final class DebugInformation {
     }
     guard let length = length ?? nil else { return false }
     if length > Self.maximumLineTable {
-      shortages.insert(.lineTableTooLarge)
+      shortages.insert(.tooLarge)
       return false
     }
     lineTables.insert(offset)

@@ -37,10 +37,12 @@ extension SymbolCollection {
       throw .damaged
     }
     guard count <= Self.maximumSymbols else { throw .tooLarge }
-    let base = try addStrings(strings)
+    let base = self.strings.count
+    try unsafe addStrings(strings.span.bytes)
     let code = file.codeRanges.map { range in
       ElfSection(
         name: 0, type: UInt32(SHT_PROGBITS), flags: UInt64(SHF_EXECINSTR), address: range.lowerBound,
+        offset: 0,
         size: range.upperBound - range.lowerBound, entrySize: 0, link: 0)
     }
     let size = UInt64(count * MemoryLayout<Elf64_Sym>.size)
@@ -82,7 +84,7 @@ extension ElfFile {
     let pageSize: UInt64 = 4096
     let first = programHeaders.first { $0.p_type == UInt32(PT_LOAD) }?.p_vaddr ?? 0
     let page = lowest / pageSize * pageSize
-    let moves = [0] + (0..<16).map { page &- (first / pageSize + $0) * pageSize }
+    let moves = [0] + (0..<16).map { page &- (first / pageSize &+ $0) &* pageSize }
     return moves.lazy.map { stated.moved(down: $0) }.first { tables in
       tables.pointers.allSatisfy { copy($0, 4) != nil } && copy(tables.strings, 1) == [0]
         && copy(tables.symbols, 24) == [UInt8](repeating: 0, count: 24)

@@ -23,6 +23,7 @@ struct ElfSection {
   var type: UInt32
   var flags: UInt64
   var address: UInt64
+  var offset: UInt64
   var size: UInt64
   var entrySize: UInt64
   /// Index of the section it goes with: a symbol table's strings, a relocation table's symbols.
@@ -65,6 +66,7 @@ struct ElfFile: ~Copyable {
   static let maximumSectionBytes: UInt64 = 256 << 20
 
   let handle: ElfHandle
+  private let descriptor: Int32
   let access: Access
   let sections: [ElfSection]
   let isX8664: Bool
@@ -82,6 +84,7 @@ struct ElfFile: ~Copyable {
     lacksItsSections = sections.isEmpty && header.e_shoff != 0
     self.handle = handle
     self.access = access
+    self.descriptor = descriptor
     self.sections = sections
     isX8664 = Int32(header.e_machine) == EM_X86_64
   }
@@ -102,6 +105,7 @@ struct ElfFile: ~Copyable {
       sections.append(
         ElfSection(
           name: header.sh_name, type: header.sh_type, flags: header.sh_flags, address: header.sh_addr,
+          offset: header.sh_offset,
           size: header.sh_size, entrySize: header.sh_entsize, link: Int(header.sh_link)))
     }
     return sections
@@ -121,6 +125,23 @@ struct ElfFile: ~Copyable {
     else { throw .damaged }
     let bytes = unsafe UnsafeRawBufferPointer(start: data.pointee.d_buf, count: data.pointee.d_size)
     return unsafe body(bytes.bytes)
+  }
+
+  /// Appends the bytes of a section without a second copy of them in libelf's memory.
+  func append(section index: Int, to bytes: inout [UInt8]) throws(SymbolFailure) {
+    guard sections.indices.contains(index), sections[index].type != UInt32(SHT_NOBITS) else { throw .damaged }
+    guard sections[index].size <= Self.maximumSectionBytes else { throw .tooLarge }
+    guard var place = Int(exactly: sections[index].offset), place < Int.max / 2 else { throw .damaged }
+    let end = place + Int(sections[index].size)
+    var piece = [UInt8](repeating: 0, count: min(1 << 20, end - place))
+    while place < end {
+      let count = unsafe piece.withUnsafeMutableBytes {
+        unsafe pread(descriptor, $0.baseAddress, min($0.count, end - place), place)
+      }
+      if count <= 0 { throw .damaged }
+      bytes.append(contentsOf: piece[..<count])
+      place += count
+    }
   }
 
   /// The index of the section of a name, which ends before its NUL or after 256 bytes.

@@ -9,6 +9,8 @@ struct InlinedCalls {
   /// The deadline came first.
   private(set) var isUnfinished = false
 
+  /// Also look for functions inside functions that do not cover the address: closures of Swift, nested functions of C.
+  private var looksInside = false
   private var entries = 0
   private let address: UInt64
   private let deadline: Int64
@@ -19,7 +21,10 @@ struct InlinedCalls {
   init(in unit: DebugEntry, at address: UInt64, until deadline: Int64) {
     self.address = address
     self.deadline = deadline
-    _ = search(below: unit, depth: 0)
+    if !search(below: unit, depth: 0) {
+      looksInside = true
+      _ = search(below: unit, depth: 0)
+    }
     if isUnfinished { chain = [] }
   }
 
@@ -37,13 +42,11 @@ struct InlinedCalls {
 
   private mutating func visit(_ entry: inout DebugEntry, depth: Int) -> Bool {
     switch entry.kind {
-    case .function, .inlinedCall:
-      guard entry.covers(address) else { return false }
-      chain.append(entry)
-      _ = search(below: entry, depth: depth + 1)
-      return true
-    case .block:
-      guard entry.covers(address) else { return false }
+    case .function, .inlinedCall, .block:
+      guard entry.covers(address) else {
+        return looksInside && entry.kind != .inlinedCall && search(below: entry, depth: depth + 1)
+      }
+      if entry.kind != .block { chain.append(entry) }
       _ = search(below: entry, depth: depth + 1)
       return true
     case .scope:

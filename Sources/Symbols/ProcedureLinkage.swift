@@ -30,8 +30,8 @@ extension SymbolCollection {
         }
         append(
           SymbolCandidate(
-            address: jump.entry, statedEnd: min(jump.entry &+ section.entrySize, sectionEnd),
-            sectionEnd: sectionEnd, name: UInt32(stringBase + Int(name)), rank: 16, isProcedureLinkage: true))
+            address: jump.entry, end: min(jump.entry &+ section.entrySize, sectionEnd),
+            name: UInt32(stringBase + Int(name)), rank: 16, statesEnd: true, isProcedureLinkage: true))
       }
     }
   }

@@ -93,35 +93,41 @@ private struct SectionWriter {
 
   mutating func append(_ bytes: RawSpan, _ packing: Packing, name: [UInt8]) throws(DebugFailure) {
     let room = UInt64(max(0, ElfFile.maximumDecompressedBytes - position))
-    let written = try unsafe bytes.withUnsafeBytes { (raw) throws(DebugFailure) -> Int64 in
-      switch packing {
-      case .none:
-        guard raw.count <= room else { throw .tooLarge }
-        return unsafe store(raw) ? Int64(raw.count) : -1
-      case .zlib(let header):
-        guard raw.count > header, raw.count <= UInt32.max else { throw .damaged }
-        unsafe try Self.check(raw, header, room: room)
-        return unsafe ccompression_zlib(
-          raw.baseAddress! + header, UInt32(raw.count - header), descriptor, room)
-      case .zstd(let header):
-        guard raw.count > header else { throw .damaged }
-        unsafe try Self.check(raw, header, room: room)
-        return unsafe ccompression_zstd(raw.baseAddress! + header, raw.count - header, descriptor, room)
-      case .unknown: throw .unknownCompression
-      }
+    let size = try unsafe bytes.withUnsafeBytes { (raw) throws(DebugFailure) -> UInt64 in
+      let size = try unsafe Self.plainSize(of: raw, packing)
+      guard size <= room else { throw .tooLarge }
+      guard unsafe Int64(size) == unpack(raw, packing, size) else { throw .damaged }
+      return size
     }
-    guard written >= 0 else { throw .damaged }
-    add(name, offset: position, size: Int(written), type: SHT_PROGBITS)
-    position += Int(written)
+    add(name, offset: position, size: Int(size), type: SHT_PROGBITS)
+    position += Int(size)
   }
 
-  /// The stated size lies at 8 in `Elf64_Chdr`, and at 4 in GNU's header, big-endian behind "ZLIB".
-  private static func check(_ raw: UnsafeRawBufferPointer, _ header: Int, room: UInt64) throws(DebugFailure) {
-    let stated =
-      unsafe header == 12
-      ? UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: 4, as: UInt64.self))
-      : raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-    if stated > room { throw .tooLarge }
+  /// As it is stated: at 8 in `Elf64_Chdr`, and at 4 in GNU's header, big-endian behind "ZLIB".
+  private static func plainSize(
+    of raw: UnsafeRawBufferPointer, _ packing: Packing
+  ) throws(DebugFailure) -> UInt64 {
+    switch packing {
+    case .none: return UInt64(raw.count)
+    case .unknown: throw .unknownCompression
+    case .zlib(let header), .zstd(let header):
+      guard raw.count > header, raw.count <= UInt32.max else { throw .damaged }
+      let isGNU = header == 12
+      let size = unsafe raw.loadUnaligned(fromByteOffset: isGNU ? 4 : 8, as: UInt64.self)
+      return isGNU ? size.byteSwapped : size
+    }
+  }
+
+  /// How many bytes came out; −1 if it failed or more would have.
+  private func unpack(_ raw: UnsafeRawBufferPointer, _ packing: Packing, _ size: UInt64) -> Int64 {
+    switch packing {
+    case .none: unsafe store(raw) ? Int64(raw.count) : -1
+    case .zlib(let header):
+      unsafe ccompression_zlib(raw.baseAddress! + header, UInt32(raw.count - header), descriptor, size)
+    case .zstd(let header):
+      unsafe ccompression_zstd(raw.baseAddress! + header, raw.count - header, descriptor, size)
+    case .unknown: -1
+    }
   }
 
   private mutating func add(_ name: [UInt8], offset: Int, size: Int, type: Int32) {

@@ -13,7 +13,7 @@ package struct SymbolIndex: Sendable {
     package var rawName: ByteString
     /// The symbol's address, in the module's own terms.
     package var start: UInt64
-    /// Further names of the same function; the first few in byte order.
+    /// Further names of the same function; the first few, in the table's order.
     package var aliases: [ByteString] = []
   }
 
@@ -64,9 +64,22 @@ package struct SymbolIndex: Sendable {
   package init(
     descriptor: Int32, separate: () -> FileDescriptor? = { nil }
   ) throws(SymbolFailure) {
+    var (collection, coverage, failure) = try Self.collection(from: descriptor, separate)
+    guard !collection.candidates.isEmpty else { throw failure ?? .noSymbols }
+    self.coverage = coverage
+    isIncomplete = failure != nil
+    (entries, aliases) = Self.arranged(&collection)
+    strings = collection.strings
+  }
+
+  /// The file and what libelf keeps of it are gone before the symbols are sorted.
+  private static func collection(
+    from descriptor: Int32, _ separate: () -> FileDescriptor?
+  ) throws(SymbolFailure) -> (SymbolCollection, Coverage, SymbolFailure?) {
     let file = try ElfFile(descriptor: descriptor)
     var collection = SymbolCollection()
     var failure: SymbolFailure?
+    collection.reserveStrings(of: file)
     do throws(SymbolFailure) {
       try collection.addTable(ofType: SHT_SYMTAB, from: file)
       if collection.candidates.isEmpty, let other = separate() {
@@ -76,15 +89,12 @@ package struct SymbolIndex: Sendable {
         try collection.addTable(ofType: SHT_SYMTAB, from: ElfFile(descriptor: other.rawValue))
       }
     } catch { failure = error }
-    coverage = collection.candidates.isEmpty ? .exported : .full
+    let coverage = collection.candidates.isEmpty ? Coverage.exported : .full
     do throws(SymbolFailure) {
       try collection.addDynamicTable(from: file)
       if file.sections.isEmpty { try collection.addDynamicSegment(from: file) }
     } catch { failure = error }
-    guard !collection.candidates.isEmpty else { throw failure ?? .noSymbols }
-    isIncomplete = failure != nil
-    (entries, aliases) = Self.arranged(collection)
-    strings = collection.strings
+    return (collection, coverage, failure)
   }
 
   /// The innermost function that covers an address.
@@ -126,34 +136,29 @@ package struct SymbolIndex: Sendable {
     }
   }
 
-  /// Sorted by address, the best name of each apart from its others.
-  private static func arranged(_ collection: SymbolCollection) -> (entries: [Entry], aliases: [Alias]) {
-    let sorted = collection.candidates.sorted { ($0.address, $0.rank) < ($1.address, $1.rank) }
-    var chosen: [SymbolCandidate] = []
-    var others: [SymbolCandidate] = []
-    chosen.reserveCapacity(sorted.count)
-    for candidate in sorted {
-      guard let last = chosen.last, last.address == candidate.address else {
-        chosen.append(candidate)
+  /// Sorted by address, the best name of each apart from its others. In place: a large program has a million.
+  private static func arranged(_ collection: inout SymbolCollection) -> (entries: [Entry], aliases: [Alias]) {
+    var symbols = collection.takeCandidates()
+    symbols.sort { ($0.address, $0.rank) < ($1.address, $1.rank) }
+    var aliases: [Alias] = []
+    var kept = 0
+    for position in symbols.indices {
+      let candidate = symbols[position]
+      guard kept > 0, symbols[kept - 1].address == candidate.address else {
+        symbols[kept] = candidate
+        kept += 1
         continue
       }
-      if last.rank == candidate.rank, reads(candidate.name, betterThan: last.name, in: collection.strings) {
-        chosen[chosen.count - 1] = candidate
-        others.append(last)
-      } else {
-        others.append(candidate)
-      }
+      let best = symbols[kept - 1]
+      let isBetter =
+        best.rank == candidate.rank && reads(candidate.name, betterThan: best.name, in: collection.strings)
+      if isBetter { symbols[kept - 1] = candidate }
+      let other = isBetter ? best : candidate
+      // A label without a type or size is a place, no other name of the function.
+      if other.statesEnd && other.rank < 8 { aliases.append(Alias(start: other.address, name: other.name)) }
     }
-    // A label without a type or size is a place, no other name of the function.
-    let aliases = others.filter { $0.statedEnd != nil && !$0.isProcedureLinkage && $0.rank < 8 }
-      .map { Alias(start: $0.address, name: $0.name) }
-    let inOrder = aliases.sorted { left, right in
-      left.start != right.start
-        ? left.start < right.start
-        : symbolName(at: left.name, in: collection.strings)
-          .lexicographicallyPrecedes(symbolName(at: right.name, in: collection.strings))
-    }
-    return (entries(from: chosen), inOrder)
+    symbols.removeSubrange(kept...)
+    return (entries(from: symbols), aliases)
   }
 
   /// Of several names for one place: no leading underscore, then shorter, then byte order.
@@ -174,11 +179,11 @@ package struct SymbolIndex: Sendable {
     var furthestStatedEnd: UInt64 = 0
     for (position, candidate) in candidates.enumerated() {
       // A label without a size inside a function is a place in it, not a function.
-      if candidate.statedEnd == nil && candidate.address < furthestStatedEnd { continue }
+      if !candidate.statesEnd && candidate.address < furthestStatedEnd { continue }
       let next = position + 1 < candidates.count ? candidates[position + 1].address : UInt64.max
-      let reach = min(reachWithoutSize, candidate.sectionEnd &- candidate.address)
-      let end = candidate.statedEnd ?? min(next, candidate.address &+ reach)
-      furthestStatedEnd = max(furthestStatedEnd, candidate.statedEnd ?? 0)
+      let reach = min(reachWithoutSize, candidate.end &- candidate.address)
+      let end = candidate.statesEnd ? candidate.end : min(next, candidate.address &+ reach)
+      if candidate.statesEnd { furthestStatedEnd = max(furthestStatedEnd, end) }
       let index = UInt32(entries.count)
       while let last = open.last, last.end <= end { open.removeLast() }
       entries.append(

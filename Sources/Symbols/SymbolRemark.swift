@@ -16,7 +16,7 @@ package struct SymbolRemark: Hashable, Sendable {
     /// Units behind some place cannot be read.
     case damagedLines
     case outOfTime
-    case lineTableTooLarge
+    case tooLarge
     case missingSplitFile(ByteString)
     case missingAlternate(ByteString)
   }
@@ -43,7 +43,7 @@ extension SymbolRemark.Kind {
     case .refusedDebugFile: .refused
     case .noLines, .damagedLines: .lines
     case .outOfTime: .time
-    case .lineTableTooLarge: .size
+    case .tooLarge: .size
     case .missingSplitFile: .split
     case .missingAlternate: .alternate
     }
@@ -64,7 +64,7 @@ extension SymbolRemark.Kind {
     case .noLines(let failure): failure.text
     case .damagedLines: "has damaged debug information: some lines are missing"
     case .outOfTime: "has so much debug information that lines were skipped for lack of time"
-    case .lineTableTooLarge: "has a line table that is too large to be read: lines were skipped"
+    case .tooLarge: "has more debug information than is read: some lines were skipped"
     case .missingSplitFile(let name):
       "has debug information in .dwo files (a .dwp is not read): \(name.escaped) is missing, no inlined calls shown"
     case .missingAlternate(let name):

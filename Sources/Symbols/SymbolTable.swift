@@ -6,14 +6,14 @@ internal import Glibc
 /// A function symbol that may get its place in an index.
 struct SymbolCandidate {
   var address: UInt64
-  /// Address behind its last byte as the table states it, cut at its section's end; nil if it states no size.
-  var statedEnd: UInt64?
-  /// Where its section ends; the largest address if it has none.
-  var sectionEnd: UInt64
+  /// Address behind its last byte as the table states it, cut at its section's end; the section's end if the table
+  /// states no size.
+  var end: UInt64
   /// Offset into the index's strings.
   var name: UInt32
   /// Among names of one address the lowest wins.
   var rank: UInt8
+  var statesEnd: Bool
   /// A jump to an imported function rather than the function.
   var isProcedureLinkage = false
 }
@@ -26,6 +26,11 @@ struct SymbolCollection {
 
   private(set) var candidates: [SymbolCandidate] = []
   private(set) var strings: [UInt8] = []
+
+  mutating func takeCandidates() -> [SymbolCandidate] {
+    defer { candidates = [] }
+    return candidates
+  }
 
   mutating func append(_ candidate: SymbolCandidate) { candidates.append(candidate) }
 
@@ -83,19 +88,27 @@ struct SymbolCollection {
     guard file.sections.indices.contains(index), file.sections[index].type == UInt32(SHT_STRTAB) else {
       throw .damaged
     }
-    let copy = try file.withBytes(ofSection: index) { bytes in
-      unsafe bytes.withUnsafeBytes { unsafe Array($0) }
-    }
-    return try addStrings(copy)
-  }
-
-  /// Answers where they begin in `strings`.
-  mutating func addStrings(_ copy: [UInt8]) throws(SymbolFailure) -> Int {
     let base = strings.count
-    guard base + copy.count < Self.maximumStringBytes else { throw .tooLarge }
-    strings += copy
+    guard file.sections[index].size < UInt64(Self.maximumStringBytes - base) else { throw .tooLarge }
+    try file.append(section: index, to: &strings)
     strings.append(0)
     return base
+  }
+
+  /// Both tables' strings at once: growing the array would copy the first ones.
+  mutating func reserveStrings(of file: borrowing ElfFile) {
+    let tables = [SHT_SYMTAB, SHT_DYNSYM].compactMap { file.firstSection(ofType: $0) }
+    let sizes = tables.map { file.sections[$0].link }.filter { file.sections.indices.contains($0) }
+      .map { min(file.sections[$0].size, ElfFile.maximumSectionBytes) }
+    strings.reserveCapacity(Int(sizes.reduce(2, +)))
+  }
+
+  /// They begin where `strings` ended.
+  mutating func addStrings(_ bytes: RawSpan) throws(SymbolFailure) {
+    guard strings.count + bytes.byteCount < Self.maximumStringBytes else { throw .tooLarge }
+    strings.reserveCapacity(strings.count + bytes.byteCount + 1)
+    unsafe bytes.withUnsafeBytes { unsafe strings.append(contentsOf: $0) }
+    strings.append(0)
   }
 
   /// Functions and indirect functions anywhere executable; labels without a type only as the last resort.
@@ -113,8 +126,8 @@ struct SymbolCollection {
     let rank = (type == STT_NOTYPE ? 8 : 0) + (symbol.st_size == 0 ? 4 : 0) + bindingRank
     return SymbolCandidate(
       address: symbol.st_value,
-      statedEnd: symbol.st_size == 0 ? nil : overflow ? sectionEnd : min(end, sectionEnd),
-      sectionEnd: sectionEnd, name: name, rank: rank)
+      end: symbol.st_size == 0 || overflow ? sectionEnd : min(end, sectionEnd), name: name, rank: rank,
+      statesEnd: symbol.st_size != 0)
   }
 }
 

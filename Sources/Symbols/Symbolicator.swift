@@ -31,13 +31,17 @@ package struct Symbolicator {
   private var remarked: Set<Told> = []
   private var remarks: [SymbolRemark] = []
   private let debugFiles: DebugFileSearch?
-  private var lines = SourceLines()
+  private var lines: SourceLines
 
-  /// `limitBytes` bounds all indexes together; a single larger one is kept alone. With `debugFiles`, modules without a
-  /// full symbol table take their names from their separate debug file.
-  package init(limitBytes: Int = 96 << 20, debugFiles: DebugFileSearch? = nil) {
+  /// `limitBytes` bounds all indexes together, `lineLimitBytes` what is kept for lines; a single larger one is kept
+  /// alone. With `debugFiles`, modules without a full symbol table take their names from their separate debug file;
+  /// without it `expand` finds nothing.
+  package init(
+    limitBytes: Int = 96 << 20, lineLimitBytes: Int = 48 << 20, debugFiles: DebugFileSearch? = nil
+  ) {
     self.limitBytes = limitBytes
     self.debugFiles = debugFiles
+    lines = SourceLines(limitBytes: lineLimitBytes)
   }
 
   /// Bytes held by the indexes.
@@ -151,8 +155,9 @@ extension Symbolicator {
   /// Gives a named frame its source line and puts the calls that were inlined there before it, innermost first.
   ///
   /// `lookup` is the address that the frame was named by. What is not known by the deadline (a moment of
-  /// CLOCK_MONOTONIC in nanoseconds) is left out; a later call may find it. Debug files are mapped and libdw believes
-  /// what is in them: only for a process that may end with a hostile file.
+  /// CLOCK_MONOTONIC in nanoseconds) is left out; a later call may find it. Opening a module for the first time is not
+  /// cut short: a debug file without a build-id is checksummed, and up to 256 MB are unpacked, about a second each.
+  /// Debug files are mapped and libdw believes what is in them: only for a process that may end with a hostile file.
   package mutating func expand(
     _ frame: Frame, lookup: UInt64, descriptor: Int32, deadline: Int64
   ) -> [Frame] {

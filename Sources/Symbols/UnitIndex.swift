@@ -16,11 +16,12 @@ internal import Linux
     func contains(_ address: UInt64) -> Bool { address &- start < UInt64(length) }
   }
 
-  /// 32 MB each. Units beyond them have no lines.
+  /// 32 MB. Units beyond either limit have no lines.
   static let maximumPieces = 2_000_000
-  static let maximumUnits = 1_000_000
+  /// libdw keeps 2.4 KB of each.
+  static let maximumUnits = 50_000
   /// How much of the file is read before its pages are given back.
-  private static let stretch: UInt64 = 32 << 20
+  private static let stretch: UInt64 = 16 << 20
 
   private var pieces: [Piece] = []
   private var units: [DebugEntry] = []
@@ -30,7 +31,8 @@ internal import Linux
   private(set) var isComplete = false
   private(set) var isDamaged = false
 
-  private var isFull: Bool { units.count == Self.maximumUnits || pieces.count >= Self.maximumPieces }
+  var unitCount: Int { units.count }
+  var isFull: Bool { units.count == Self.maximumUnits || pieces.count >= Self.maximumPieces }
 
   /// Reads on until the moment. Linkers leave ranges of functions that they dropped, near address 0: only those that
   /// begin where the module has code count.

@@ -241,6 +241,7 @@ let hostileWatch: [Record] = {
   let thread = ThreadRecord(threadID: 4250, name: hostileName, role: .worker)
   var worst = frame(UInt64.max, hostileName, ByteString(Array("/tmp/".utf8) + hostileName.bytes))
   worst.rawSymbol = hostileName
+  worst.aliases = [hostileName]
   worst.file = hostileName
   worst.line = 1
   worst.module?.buildID = text

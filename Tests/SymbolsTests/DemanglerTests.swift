@@ -14,6 +14,10 @@ import Testing
     ("$s4main3fooyyF", "main.foo() -> ()"),
     ("_$s4main3fooyyF", "main.foo() -> ()"),
     ("$S4main3fooyyF", "main.foo() -> ()"),
+    (
+      "$s6Crypto4HPKEO11CiphersuiteV23P384_SHA384_AES_GCM_256AEvgZ",
+      "static Crypto.HPKE.Ciphersuite.P384_SHA384_AES_GCM_256.getter : Crypto.HPKE.Ciphersuite"
+    ),
     ("_T04main3fooyyF", "main.foo() -> ()"),
     ("_D4test3fooFZv", "_D4test3fooFZv"),
     ("malloc", "malloc"),
@@ -34,6 +38,13 @@ import Testing
   ])
   func showsNamesForPeople(raw: String, display: String) {
     #expect(SymbolName(raw: ByteString(raw)).display.escaped == display)
+  }
+
+  @Test func longNamesAreRead() {
+    let part = String(repeating: "n", count: 20)
+    let name = "_ZN" + String(repeating: "20\(part)", count: 100) + "3fooEv"
+    let display = String(repeating: "\(part)::", count: 100) + "foo()"
+    #expect(Demangler.demangle(ByteString(name))?.escaped == display)
   }
 
   @Test func longAndDeepNamesStayRaw() {

@@ -42,6 +42,27 @@ import Testing
     #expect(try fixture.frames("plain", plain).last?.symbol == "other")
   }
 
+  @Test func functionsThatWereFoldedKeepBothNames() throws {
+    let fixture = try Fixture()
+    try fixture.write(
+      "folded.c",
+      """
+      __attribute__((noinline)) int length(int x) { return x * 31 + x / 7; }
+      __attribute__((noinline)) int width(int x) { return x * 31 + x / 7; }
+      int main(int argc, char **argv) { return length(argc) + width(argc + 1); }
+      """)
+    guard
+      (try? fixture.run(
+        "clang -O2 -g -ffunction-sections -fuse-ld=lld -Wl,--icf=all -o program folded.c 2>/dev/null")) != nil
+    else { return print("skipped: no linker that folds functions") }
+    let symbols = try fixture.symbols(of: "program")
+    let address = try #require(symbols["length"]).address
+    #expect(symbols["width"]?.address == address)
+    let frame = try #require(try fixture.frames("program", address).last)
+    #expect(Set([frame.symbol].compactMap(\.self) + frame.aliases) == ["length", "width"])
+    #expect(frame.line == 1 || frame.line == 2)
+  }
+
   @Test func aColdPartIsItsFunctions() throws {
     let fixture = try Fixture()
     try fixture.write(

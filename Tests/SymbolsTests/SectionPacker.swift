@@ -1,17 +1,11 @@
-// Compresses the debug sections of a program with zstd, which the linkers here cannot.
+// Changes to the debug sections of a program that the linkers here cannot make.
 
 import CCompression
 
 /// Appends the compressed bytes and points the section's header at them; layouts as in elf(5).
 func packDebugSections(of file: [UInt8]) -> [UInt8] {
   var file = file
-  let table = file.number(at: 0x28, 8)
-  let nameHeader = table + 64 * file.number(at: 0x3E, 2)
-  let names = file.number(at: nameHeader + 24, 8)
-  for index in 0..<file.number(at: 0x3C, 2) {
-    let header = table + 64 * index
-    let name = names + file.number(at: header, 4)
-    guard file[name...].starts(with: ".debug_".utf8) else { continue }
+  for header in file.debugSectionHeaders {
     let (offset, size) = (file.number(at: header + 24, 8), file.number(at: header + 32, 8))
     var packed = [UInt8](repeating: 0, count: ZSTD_compressBound(size))
     let count = unsafe file[offset..<offset + size].withUnsafeBytes { plain in
@@ -32,7 +26,23 @@ func packDebugSections(of file: [UInt8]) -> [UInt8] {
   return file
 }
 
+/// Lets each compressed debug section say that it unpacks to so many bytes.
+func stateUnpackedSize(_ size: Int, in file: [UInt8]) -> [UInt8] {
+  var file = file
+  for header in file.debugSectionHeaders where file.number(at: header + 8, 8) & 0x800 != 0 {
+    file.set(size, at: file.number(at: header + 24, 8) + 8, 8)
+  }
+  return file
+}
+
 extension [UInt8] {
+  fileprivate var debugSectionHeaders: [Int] {
+    let table = number(at: 0x28, 8)
+    let names = number(at: table + 64 * number(at: 0x3E, 2) + 24, 8)
+    return (0..<number(at: 0x3C, 2)).map { table + 64 * $0 }
+      .filter { self[(names + number(at: $0, 4))...].starts(with: ".debug_".utf8) }
+  }
+
   fileprivate func number(at place: Int, _ width: Int) -> Int {
     self[place..<place + width].reversed().reduce(0) { $0 << 8 | Int($1) }
   }

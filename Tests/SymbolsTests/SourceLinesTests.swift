@@ -44,4 +44,20 @@ import Testing
     }
     #expect(symbolicator.takeRemarks().isEmpty)
   }
+
+  @Test func modulesTakeTurnsWhereMemoryIsShort() throws {
+    let fixture = try Fixture()
+    try fixture.write("nested.c", Self.nested)
+    try fixture.run("gcc -O2 -g -o one nested.c && gcc -O1 -g -o two nested.c")
+    var tight = Symbolicator(lineLimitBytes: 1, debugFiles: fixture.search("debug"))
+    var roomy = Symbolicator(debugFiles: fixture.search("debug"))
+    for offset: UInt64 in 0..<10 {
+      for program in ["one", "two"] {
+        let address = try #require(try fixture.symbols(of: program)["outer"]).address + offset
+        let frames = try fixture.frames(program, address, &tight)
+        #expect(frames.last?.line != nil)
+        #expect(frames == (try fixture.frames(program, address, &roomy)))
+      }
+    }
+  }
 }
