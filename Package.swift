@@ -34,7 +34,7 @@ let package = Package(
     .systemLibrary(name: "CDemangle"),
     .systemLibrary(name: "CCompression"),
 
-    swiftTarget("Linux", ["CLinux"]),
+    swiftTarget("Linux", ["CLinux", "CCompression"]),
     swiftTarget("StallCore", []),
     swiftTarget("Observation", ["StallCore", "Linux"]),
     swiftTarget("Stacks", ["StallCore", "Linux", "CLibunwind"]),

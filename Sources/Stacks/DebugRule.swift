@@ -11,20 +11,16 @@ struct DebugRule {
   let bytes: [UInt8]
 
   /// Real rules have some hundred bytes.
-  private static let mostBytes: UInt64 = 65_536
+  private static let mostBytes = 65_536
 
-  init?(at offset: Int, of section: ElfImage.Segment, in image: ElfImage, loadBias: UInt64) {
-    func entry(at offset: UInt64) -> (link: UInt64, body: [UInt8])? {
-      guard offset < section.fileSize,
-        let head = image.pages.bytes(at: section.fileOffset &+ offset, count: 8)
-      else { return nil }
-      let length = head.littleEndian(at: 0, count: 4)
-      guard 4..<DebugRule.mostBytes ~= length,
-        let body = image.pages.bytes(at: section.fileOffset &+ offset &+ 8, count: Int(length) - 4)
-      else { return nil }
-      return (head.littleEndian(at: 4, count: 4), body)
+  init?(at offset: Int, of section: [UInt8], loadBias: UInt64) {
+    func entry(at offset: Int) -> (link: Int, body: [UInt8])? {
+      guard offset <= section.count - 8 else { return nil }
+      let end = offset + 4 + Int(section.littleEndian(at: offset, count: 4))
+      guard offset + 8...offset + DebugRule.mostBytes ~= end, end <= section.count else { return nil }
+      return (Int(section.littleEndian(at: offset + 4, count: 4)), Array(section[(offset + 8)..<end]))
     }
-    guard let rule = entry(at: UInt64(offset)), rule.body.count >= 16, let common = entry(at: rule.link),
+    guard let rule = entry(at: offset), rule.body.count >= 16, let common = entry(at: rule.link),
       common.link == 0xFFFF_FFFF, let cie = DebugRule.loadedForm(common.body)
     else { return nil }
     let firstAddress = rule.body.littleEndian(at: 0, count: 8) &+ loadBias

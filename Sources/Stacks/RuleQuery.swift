@@ -38,11 +38,11 @@ final class RuleQuery {
     switch kind {
     case .loaded:
       // The section lies within 2 GB of the code.
-      let place = index.section.virtualAddress &+ UInt64(rule.rule) &- rule.firstAddress
+      let place = index.address &+ UInt64(rule.rule) &- rule.firstAddress
       made = DebugRule.bytes(of: place << 32)
       return RuleTable(base: rule.firstAddress &+ bias, entries: RuleTable.madeAddress, count: 1)
     case .debug:
-      guard let rule = DebugRule(at: rule.rule, of: index.section, in: image, loadBias: bias) else {
+      guard let rule = DebugRule(at: rule.rule, of: index.contents, loadBias: bias) else {
         return nil
       }
       made = rule.bytes

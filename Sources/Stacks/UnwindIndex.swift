@@ -18,20 +18,20 @@ struct UnwindIndex {
     var rule: Int
   }
 
-  let section: ElfImage.Segment
+  /// The section's address in memory, if it has one.
+  let address: UInt64
+  /// The section itself, where no process has it in memory.
+  let contents: [UInt8]
   private let entries: [Entry]
   /// A program of 100 MB has about 8 MB of rules.
-  private static let sizeLimit: UInt64 = 32 << 20
+  private static let sizeLimit = 32 << 20
 
   init?(_ image: ElfImage, _ kind: Kind) {
-    guard let section = image.section(named: kind == .loaded ? ".eh_frame" : ".debug_frame"),
-      section.fileSize <= UnwindIndex.sizeLimit,
-      let bytes = UnwindIndex.contents(of: section, in: image)
-    else { return nil }
-    self.section = section
-    entries = UnwindIndex.rules(bytes, kind, at: section.virtualAddress).sorted {
-      $0.firstAddress < $1.firstAddress
-    }
+    let name = kind == .loaded ? ".eh_frame" : ".debug_frame"
+    guard let bytes = image.contents(ofSection: name, limit: UnwindIndex.sizeLimit) else { return nil }
+    address = image.section(named: name)?.virtualAddress ?? 0
+    contents = kind == .debug ? bytes : []
+    entries = UnwindIndex.rules(bytes, kind, at: address).sorted { $0.firstAddress < $1.firstAddress }
   }
 
   /// The last rule that begins at or before the address; it need not reach that far. Its place is counted from the
@@ -44,18 +44,6 @@ struct UnwindIndex {
       if entries[middle].firstAddress <= address { low = middle + 1 } else { high = middle }
     }
     return low == 0 ? nil : (entries[low - 1].firstAddress, entries[low - 1].rule)
-  }
-
-  private static func contents(of section: ElfImage.Segment, in image: ElfImage) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    while UInt64(bytes.count) < section.fileSize {
-      let count = min(1 << 20, Int(section.fileSize) - bytes.count)
-      guard let piece = image.pages.bytes(at: section.fileOffset &+ UInt64(bytes.count), count: count) else {
-        return nil
-      }
-      bytes += piece
-    }
-    return bytes
   }
 
   /// Goes through the entries: each a 32-bit length and a 32-bit distance back to its CIE, or 0 if it is a CIE; in

@@ -69,8 +69,9 @@ struct CapturedTarget {
     // `struct user_regs_struct` (sys/user.h) by DWARF number.
     let places = [10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16]
     for (number, place) in places.enumerated() { registers[number] = words[place] }
-    let start = registers.stackPointer &- 128
-    let end = map.region(containing: registers.stackPointer)?.end ?? start
+    let region = map.region(containing: registers.stackPointer)
+    let start = max(registers.stackPointer &- 128, region?.start ?? 0)
+    let end = region?.end ?? start
     let bytes = try read(processID, start, min(Int(end - start), 1 << 20))
     return ThreadSnapshot(
       threadID: threadID, way: .ptrace, registers: registers, stackAddress: start, stackBytes: bytes,
@@ -81,6 +82,36 @@ struct CapturedTarget {
     var bytes = [UInt8](repeating: 0, count: count)
     let done = try systemCall { unsafe clinux_process_vm_read(processID, address, &bytes, count) }
     return Array(bytes[..<done])
+  }
+}
+
+extension [UInt8] {
+  /// An ELF file with one section moved to its end, in a zlib stream of one stored block (RFC 1950, RFC 1951 3.2.4).
+  func compressing(_ section: ElfImage.Segment, _ bytes: [UInt8]) -> [UInt8]? {
+    func number(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+    var sums = (low: 1, high: 0)
+    for byte in bytes {
+      sums.low = (sums.low + Int(byte)) % 65521
+      sums.high = (sums.high + sums.low) % 65521
+    }
+    let stream =
+      [0x78, 0x01, 1] + number(bytes.count, 2) + number(~bytes.count, 2) + bytes
+      + number(sums.high << 16 | sums.low, 4).reversed()
+    // `Elf64_Chdr`: ELFCOMPRESS_ZLIB, the size.
+    let contents = number(1, 8) + number(bytes.count, 8) + number(1, 8) + stream
+    let headers = Int(littleEndian(at: 40, count: 8))
+    let sectionCount = Int(littleEndian(at: 60, count: 2))
+    let header = (0..<sectionCount).map { headers + $0 * 64 }.first {
+      littleEndian(at: $0 + 24, count: 8) == section.fileOffset
+        && littleEndian(at: $0 + 32, count: 8) == section.fileSize
+    }
+    guard let header else { return nil }
+    var file = self + contents
+    file[header + 9] |= 0x08  // SHF_COMPRESSED
+    file.replaceSubrange(header + 24..<header + 40, with: number(count, 8) + number(contents.count, 8))
+    return file
   }
 }
 

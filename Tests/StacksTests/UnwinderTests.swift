@@ -158,6 +158,31 @@ import Testing
     #expect(walk.frames.dropFirst().map(\.frame) == whole.frames[index...].map(\.frame))
   }
 
+  /// As Go's linker leaves them.
+  @Test func findsCompressedRules() throws {
+    let stack = try StoppedStack("walk-debug-rules")
+    let captured = try stack.capture()
+    let own = try #require(captured.ownImage)
+    let section = try #require(own.section(named: ".debug_frame"))
+    let bytes = try #require(own.contents(ofSection: ".debug_frame", limit: 1 << 20))
+    let file = try #require(captured.ownFile().compressing(section, bytes))
+    let image = try ElfImage(pages: FilePages(contents: file), identity: own.identity)
+    #expect(image.section(named: ".debug_frame") == nil)
+    #expect(image.contents(ofSection: ".debug_frame", limit: 1 << 20) == bytes)
+    #expect(image.contents(ofSection: ".debug_frame", limit: bytes.count - 1) == nil)
+    let space = captured.space(with: image)
+    let walk = Unwinder().walk(captured.snapshot, in: space)
+    #expect(stack.names(walk, in: space).starts(with: ["innermost", "call_with_debug_rules", "outer"]))
+    #expect(walk.end == .root)
+    var damaged = file
+    for place in stride(from: file.count - bytes.count - 11, to: file.count, by: 3) {
+      damaged[place] ^= 0xFF
+      let image = try ElfImage(pages: FilePages(contents: damaged), identity: own.identity)
+      #expect(image.contents(ofSection: ".debug_frame", limit: 1 << 20) != bytes)
+      #expect(!Unwinder().walk(captured.snapshot, in: captured.space(with: image)).frames.isEmpty)
+    }
+  }
+
   @Test func knowsTheVDSO() throws {
     let captured = try StoppedStack("walk-rules").capture()
     let region = try #require(captured.space.map.regions.first { $0.path == Array("[vdso]".utf8) })
