@@ -33,7 +33,7 @@ extension StackRecord {
     if isApproximate { lines.append("  approximate: some registers could not be had") }
     if frames.isEmpty { return lines + ["  no stack: \(missing?.text ?? "nothing could be copied")"] }
     lines += frameLines(style)
-    if let gap = end.gap { lines.append(style.palette.faint("     … \(gap)")) }
+    if let gap = gap { lines.append(style.palette.faint("     … \(gap)")) }
     if isCompleted { lines.append("  its outer frames were copied a moment later") }
     if style.detail != .everything, let hint = generatedCodeHint { lines.append("  \(hint)") }
     if let missing { lines.append("  \(missing.text)") }
@@ -82,6 +82,19 @@ extension StackRecord {
     let modules = frames.compactMap(\.moduleName?.text)
     let runtime = runtimes.first { runtime in modules.contains { $0.hasPrefix(runtime.module) } }
     return runtime.map { "names for the JIT code: \($0.remedy)" }
+  }
+
+  /// Why the stack ends above its root; nil if it does not.
+  private var gap: String? {
+    switch end {
+    case .root: nil
+    case .limit: "and more: --max-frames was reached"
+    case .missingBytes: "the rest of the stack was not copied"
+    case .noRule:
+      "nothing\(frames.last?.moduleName.map { " in \($0.text)" } ?? "") says how to go on from here"
+    case .loop: "the stack runs in a circle"
+    case .notCaptured: "nothing could be copied"
+    }
   }
 
   private var capture: String? {
@@ -149,19 +162,5 @@ private struct FrameColumns {
   func cut(_ text: String) -> String {
     guard let longestName, text.count > longestName else { return text }
     return text.prefix(longestName - 1) + "…"
-  }
-}
-
-extension WalkEnd {
-  /// Why the stack ends above its root; nil if it does not.
-  fileprivate var gap: String? {
-    switch self {
-    case .root: nil
-    case .limit: "and more: --max-frames was reached"
-    case .missingBytes: "the rest of the stack was not copied"
-    case .noRule: "nothing says how to go on from here"
-    case .loop: "the stack runs in a circle"
-    case .notCaptured: "nothing could be copied"
-    }
   }
 }

@@ -1,5 +1,6 @@
 // Stacks in more than one piece: deep ones, those that a signal left for another, and those that change meanwhile.
 
+import Glibc
 import Linux
 import Stacks
 import StallCore
@@ -85,8 +86,14 @@ import Testing
         "innermost", "stop_in_handler", "signal", "spin_at_first_instruction", "call_spinning",
       ]), "\(names)")
     let interrupted = try #require(snapshot.morePieces.first)
-    let alone = try Self.walk(stack, &helper, space, CaptureRules(mayStop: false)).snapshot
-    #expect(alone.morePieces.map(\.address) == [interrupted.address])
+    // It may not be blocked again at once.
+    var alone: ThreadSnapshot?
+    #expect(
+      eventually {
+        alone = try? Self.walk(stack, &helper, space, CaptureRules(mayStop: false)).snapshot
+        return alone != nil
+      })
+    #expect(alone?.morePieces.map(\.address) == [interrupted.address])
   }
 
   /// The stack pointer lies in the guard page.
@@ -100,6 +107,37 @@ import Testing
       names.starts(with: ["innermost", "stop_in_handler", "signal", "overflow", "overflow"]), "\(names)")
     #expect(names.last == "overflowing_body")
     #expect(walk.end == .root)
+  }
+
+  /// Of 800 libraries only those on the stack are opened.
+  @Test func walksThroughManyLibraries() throws {
+    let compiler = "/usr/bin/cc"
+    guard unsafe access(compiler, X_OK) == 0 else { return }  // no compiler here
+    let directory = try TemporaryDirectory()
+    let source = "\(directory.path)/library.c", first = "\(directory.path)/0.so"
+    let text = """
+      void through(void (**functions)(void *, int), int index) {
+        functions[index](functions, index + 1);
+        __asm__ volatile("" ::: "memory");
+      }
+      """
+    try FileDescriptor.create(source).write(Array(text.utf8))
+    var compilation = try TargetProcess(
+      path: compiler, arguments: ["-shared", "-fPIC", "-O1", "-o", first, source])
+    guard try compilation.waitForExit() == .exited(0) else { return }  // one that cannot link
+    let library = try FileDescriptor.open(first).readAll(limit: 1 << 20)
+    let count = 800
+    for index in 1..<count { try FileDescriptor.create("\(directory.path)/\(index).so").write(library) }
+    let stack = try StoppedStack("walk-libraries", directory.path, "\(count)")
+    let captured = try stack.capture()
+    let opened = OpenedImages(captured.files)
+    let space = AddressSpace(map: captured.space.map, image: opened.image(for:))
+    let walk = Unwinder().walk(captured.snapshot, in: space)
+    #expect(walk.end == .root)
+    #expect(walk.frames.count == 68)
+    #expect(walk.frames.allSatisfy { $0.frame.trust == .exact })
+    // Thirty, the program and the C library.
+    #expect(opened.identities.count == 32)
   }
 
   /// Captured at any instruction of short functions, no stack is torn, shortened or guessed.
@@ -118,5 +156,18 @@ import Testing
       lengths.insert(names.count)
     }
     #expect(lengths.count > 2)
+  }
+}
+
+/// Which files a walk asked for.
+private final class OpenedImages {
+  private let files: TargetFiles
+  private(set) var identities: Set<FileIdentity> = []
+
+  init(_ files: TargetFiles) { self.files = files }
+
+  func image(for region: MemoryRegion) -> ElfImage? {
+    identities.insert(region.identity)
+    return files.image(for: region)
   }
 }
