@@ -12,8 +12,6 @@ internal import StallCore
     case caller(Registers)
     /// The rules say that there is no caller.
     case outermost
-    /// There is a rule, and the return address is 0.
-    case returnsToZero
     case noRule
     /// There is a rule, but not what it needs: stack bytes or a register.
     case missingBytes
@@ -46,7 +44,6 @@ internal import StallCore
   func step(from registers: Registers, lookup: UInt64, memory: WalkMemory) -> Outcome {
     let query = RuleQuery(registers: registers, lookup: lookup, memory: memory, index: index(of:_:))
     memory.missedBytes = false
-    memory.lastStackWord = nil
     let outcome = withExtendedLifetime(query) { step(query) }
     // libunwind guesses where it has no rule, and may call the guess a success.
     if memory.readsLeft == 0 { return .exhausted }
@@ -67,7 +64,6 @@ internal import StallCore
     var result = unsafe clibunwind_begin(&cursor, space, Unmanaged.passUnretained(query).toOpaque())
     if result == 0 { result = unsafe clibunwind_step(&cursor) }
     if result < 0 { return query.memory.missedBytes || query.missedRegister ? .missingBytes : .badRule }
-    if result == 0, query.memory.lastStackWord == 0 { return .returnsToZero }
     if result == 0 { return unsafe clibunwind_lost_frame_pointer(&cursor) == 0 ? .outermost : .badRule }
     var caller = Registers()
     for number in Registers.keptByCalls {

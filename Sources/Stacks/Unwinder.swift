@@ -60,7 +60,6 @@ package final class Unwinder {
     switch rules.step(from: place.registers, lookup: place.lookup, memory: memory) {
     case .caller(let registers): return caller(registers, of: place, trust: .exact, memory)
     case .outermost: return .end(.root)
-    case .returnsToZero: return .end(place.isCertain ? .root : .noRule)
     case .missingBytes: return .end(.missingBytes)
     case .badRule: return .end(.noRule)
     case .exhausted: return .end(.limit)
@@ -97,9 +96,12 @@ package final class Unwinder {
 
   /// The rbp chain, one link: saved rbp at rbp, return address above it (psABI, figure 3.3).
   private func callerByFramePointer(_ place: Place, _ memory: WalkMemory) -> Step {
-    guard let link = place.registers[Registers.framePointer], link & 7 == 0,
-      link >= place.registers.stackPointer
-    else { return .end(.noRule) }
+    guard let link = place.registers[Registers.framePointer], link & 7 == 0 else { return .end(.noRule) }
+    guard link >= place.registers.stackPointer else {
+      // In a chain of links, one that leads back into the stack.
+      let isLink = place.trust == .framePointer && memory.stackWord(at: link) != nil
+      return .end(isLink ? .loop : .noRule)
+    }
     guard let saved = memory.stackWord(at: link), let returnAddress = memory.stackWord(at: link &+ 8) else {
       return .end(memory.isBeyondCopy(link) ? .missingBytes : .noRule)
     }

@@ -13,8 +13,6 @@ final class WalkMemory {
   var missedBytes = false
   /// Set by the first word of a piece that may be of a later moment.
   private(set) var usedLaterBytes = false
-  /// The word of the stack that rules asked for last.
-  var lastStackWord: UInt64?
 
   init(_ snapshot: ThreadSnapshot, _ space: AddressSpace) {
     self.space = space
@@ -34,11 +32,7 @@ final class WalkMemory {
   func word(at address: UInt64) -> UInt64? {
     guard readsLeft > 0 else { return nil }
     readsLeft -= 1
-    if let word = stackWord(at: address) {
-      lastStackWord = word
-      return word
-    }
-    if let word = space.fileWord(at: address) { return word }
+    if let word = stackWord(at: address) ?? space.fileWord(at: address) { return word }
     missedBytes = true
     return nil
   }

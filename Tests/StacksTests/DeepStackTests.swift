@@ -60,17 +60,20 @@ import Testing
     #expect(end == space.region(containing: snapshot.stackAddress)?.end)
   }
 
-  /// Other mappings follow that of a thread's stack at once.
-  @Test func copiesNothingBehindTheStack() throws {
-    let stack = try StoppedStack("walk-thread")
+  /// Other mappings follow that of a thread's stack at once: the copy of a shallow one may reach into them, the rest of a
+  /// deep one does not.
+  @Test(arguments: [0, 200_000])
+  func copiesNoRestBehindTheStack(bytes: Int) throws {
+    let stack = try StoppedStack("walk-deep", "\(bytes)", "thread")
     let captured = try stack.capture(secondThread: true)
     var helper = testHelper()
     let thread = captured.snapshot.threadID
     let (snapshot, walk) = try Self.walk(stack, &helper, captured.space, thread: thread)
     let end = try #require(captured.space.region(containing: snapshot.stackAddress)?.end)
     #expect(captured.space.region(containing: end) != nil)
-    for piece in snapshot.morePieces { #expect(piece.address + UInt64(piece.bytes.count) <= end) }
+    #expect(snapshot.morePieces.map { $0.address + UInt64($0.bytes.count) } == (bytes == 0 ? [] : [end]))
     #expect(walk.end == .root)
+    #expect(stack.names(walk, in: captured.space).last == "recurse_in_thread")
   }
 
   @Test func findsWhatASignalInterruptedOnAnotherStack() throws {

@@ -3,7 +3,9 @@
 #include "stacks.h"
 #include "target.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 // One frame of the recursion with its locals.
@@ -20,11 +22,22 @@ NOT_INLINED static int recurse(int depth, int spins) {
   return recurse(depth - 1, spins) + bytes[0];
 }
 
-// walk-deep BYTES [spin]: a recursion that is so deep, blocked or computing.
+static void *recurse_in_thread(void *depth) {
+  recurse(*(int *)depth, 0);
+  return NULL;
+}
+
+// walk-deep BYTES [spin | thread]: a recursion that is so deep, blocked, computing, or blocked in a second thread.
 PROGRAM(walk_deep, "walk-deep") {
   int depth = count > 0 ? atoi(arguments[0]) / frame_bytes : 0;
   show_all();
   SHOW(recurse);
+  SHOW(recurse_in_thread);
+  pthread_t thread;
+  if (count > 1 && !strcmp(arguments[1], "thread")) {
+    pthread_create(&thread, NULL, recurse_in_thread, &depth);
+    pthread_join(thread, NULL);
+  }
   return recurse(depth, count > 1);
 }
 

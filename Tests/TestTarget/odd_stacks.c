@@ -18,6 +18,7 @@ void restorer_without_rules(void);
 void pause_with_expression(void (*function)(void));
 void pause_at_return(void (*function)(void));
 void call_forged(void (*function)(void));
+void call_in_circle(void (*function)(void));
 void call_on_stack(void *stack, void (*function)(void));
 void call_with_debug_rules(void (*function)(void));
 extern const char call_with_frame[], call_with_frame_end[], call_frameless[], call_frameless_end[];
@@ -68,6 +69,20 @@ __asm__(
     "add $40, %rsp\n.cfi_adjust_cfa_offset -40\n"
     "ret\n"
     ".cfi_endproc\n"
+    // No rules, and rbp leads to two links that lead to each other.
+    "call_in_circle:\n"
+    "sub $40, %rsp\n"
+    "lea behind_circle(%rip), %rax\n"
+    "lea 16(%rsp), %rdx\n"
+    "mov %rdx, (%rsp)\n"
+    "mov %rax, 8(%rsp)\n"
+    "mov %rsp, 16(%rsp)\n"
+    "mov %rax, 24(%rsp)\n"
+    "mov %rsp, %rbp\n"
+    "sub $16, %rsp\n"
+    "call *%rdi\n"
+    "behind_circle:\n"
+    "hlt\n"
     // As the switch of a coroutine library: nothing leads back from the new stack, whose bottom is junk.
     "call_on_stack:\n"
     ".cfi_startproc\n"
@@ -217,6 +232,7 @@ __attribute__((force_align_arg_pointer)) NOT_INLINED static void call_realigned(
   }
 
 CALLING(walk_realigned, "walk-realigned", call_realigned)
+CALLING(walk_circle, "walk-circle", call_in_circle)
 CALLING(walk_debug_rules, "walk-debug-rules", call_with_debug_rules)
 STOPPING(walk_expression, "walk-expression", pause_with_expression)
 STOPPING(walk_return, "walk-return", pause_at_return)
