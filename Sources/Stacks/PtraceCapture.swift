@@ -44,16 +44,20 @@ enum PtraceCapture {
     stack.restIsOfTheSameMoment()
   }
 
+  /// Little of the time that the watch waits for a capture.
+  private static let patience: Int64 = 2_000_000
+
   /// The thread needs a moment on a CPU to begin the interrupted call anew; on a busy machine it may get none in time.
   private static func blockedAgain(_ look: ThreadLook, at registers: Registers) -> BlockedMoment? {
-    for _ in 0..<20 {
+    let end = Clock.monotonicNanoseconds &+ patience
+    repeat {
       if let moment = try? BlockedMoment(look), let place = moment.registers {
         let isSame =
           place.stackPointer == registers.stackPointer && place.programCounter == registers.programCounter
         return isSame ? moment : nil
       }
       Clock.pause(nanoseconds: 50_000)
-    }
+    } while Clock.monotonicNanoseconds < end
     return nil
   }
 }

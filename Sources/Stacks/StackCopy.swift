@@ -38,7 +38,7 @@ struct StackCopy {
     guard let end = endOfMapping(holding: piece &+ StackCopy.redZone, ofThread: threadID),
       end > layout.restAddress
     else { return }
-    let room = UInt64(CopyBuffer.capacity - layout.count - layout.topCount)
+    let room = UInt64(max(0, CopyBuffer.capacity - layout.count - layout.topCount))
     let space = unsafe buffer.bytes(after: layout.count, Int(min(end - layout.restAddress, room)))
     layout.restCount = (try? unsafe memory.read(at: layout.restAddress, into: space)) ?? 0
     layout.isRestLater = isLater

@@ -43,6 +43,20 @@ extension CaptureHelper {
     #expect(try eventually { try threadStates(of: target.processID) == [target.processID: "S"] })
   }
 
+  /// More than the buffer has room for beside the rest.
+  @Test(arguments: [0, 1, 4096, 1 << 20, 1 << 30])
+  func copiesAsMuchAsIsAskedFor(bytes: Int) throws {
+    let stack = try StoppedStack("walk-deep", "2000000")
+    _ = try stack.capture()
+    var helper = testHelper()
+    let snapshot = try helper.capture(
+      processID: stack.processID, threadID: stack.processID, rules: CaptureRules(), stackBytes: bytes,
+      deadline: patience
+    ).snapshot()
+    #expect(snapshot.stackBytes.count >= min(bytes, 1 << 20))
+    #expect(snapshot.stackBytes.count <= bytes)
+  }
+
   @Test("PT-18: a running thread is captured and runs on") func capturesRunningThread() throws {
     let target = try TargetProcess.start("spin")
     var helper = testHelper()

@@ -61,7 +61,7 @@ import Testing
     let executable = captured.space.map.regions.filter(\.isExecutable)
     let unwinder = Unwinder()
     var numbers = Numbers(state: 1)
-    for _ in 0..<3_000 {
+    for _ in 0..<1_000 {
       var snapshot = captured.snapshot
       for _ in 0..<Int.random(in: 1...8, using: &numbers) {
         let value = Self.value(snapshot, executable, &numbers)
@@ -101,6 +101,30 @@ import Testing
       let damaged = try? ElfImage(pages: FilePages(contents: contents), identity: own.identity)
       let walk = unwinder.walk(captured.snapshot, in: captured.space(with: damaged))
       #expect((1...256).contains(walk.frames.count))
+    }
+  }
+
+  /// Bytes of rules for debuggers are changed, and of a stream that they are taken from.
+  @Test(arguments: [false, true])
+  func survivesDamagedDebugRules(isCompressed: Bool) throws {
+    let captured = try StoppedStack("walk-debug-rules").capture()
+    let own = try #require(captured.ownImage)
+    let section = try #require(own.section(named: ".debug_frame"))
+    let bytes = try #require(own.contents(ofSection: ".debug_frame", limit: 1 << 20))
+    let plain = try captured.ownFile()
+    let intact = isCompressed ? try #require(plain.compressing(section, bytes)) : plain
+    let start = isCompressed ? plain.count : Int(section.fileOffset)
+    let end = isCompressed ? intact.count : start + bytes.count
+    var numbers = Numbers(state: 4)
+    let unwinder = Unwinder()
+    for _ in 0..<400 {
+      var contents = intact
+      for _ in 0..<Int.random(in: 1...3, using: &numbers) {
+        contents[Int.random(in: start..<end, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)
+      }
+      let damaged = try? ElfImage(pages: FilePages(contents: contents), identity: own.identity)
+      let walk = unwinder.walk(captured.snapshot, in: captured.space(with: damaged))
+      #expect((2...256).contains(walk.frames.count))
     }
   }
 
