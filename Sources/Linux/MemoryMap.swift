@@ -57,7 +57,9 @@ package struct MemoryMap: Sendable {
     while regions.count < limit, let newline = rest.firstIndex(of: UInt8(ascii: "\n")) {
       var line = MapsLine(rest[..<newline])
       rest = rest[(newline + 1)...]
-      guard let region = line.region(), region.start >= regions.last?.end ?? 0 else { continue }
+      guard var region = line.region(), region.start >= regions.last?.end ?? 0 else { continue }
+      // A file's mappings follow each other, and one copy of its path is enough.
+      if let last = regions.last, last.path == region.path { region.path = last.path }
       regions.append(region)
     }
     self.regions = regions
