@@ -16,13 +16,13 @@ _stallwatch() {
         program=$((index + 1))
         break
         ;;
-      -p | --pid | -t | --threshold | --cpu-threshold | --cpu-window | --interval | --max-frames | --symbols | -o | --output | -d | --duration | --for | --count | --color | --generate)
+      -p | --pid | --name | --user | --timeout | --thread | -t | --threshold | --cpu-threshold | --cpu-window | --interval | --max-frames | --symbols | -o | --output | -d | --duration | --for | --count | --color | --generate)
         [[ ${COMP_WORDS[index + 1]} != = ]] || index=$((index + 1))
         index=$((index + 1))
         ;;
       -*) ;;
       *)
-        if [[ -z $command && ${COMP_WORDS[index]} == @(watch|run|dump) ]]; then
+        if [[ -z $command && ${COMP_WORDS[index]} == @(watch|run|dump|doctor) ]]; then
           command=${COMP_WORDS[index]}
         elif [[ $command == run ]]; then
           program=$index
@@ -42,23 +42,25 @@ _stallwatch() {
   fi
   case $option in
     -p | --pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && printf '%s ' [0-9]*)" -- "$word"); return ;;
-    -t | --threshold | --cpu-threshold | --cpu-window | --interval | --max-frames | -d | --duration | --for | --count) return ;;
-    --symbols) mapfile -t COMPREPLY < <(compgen -W 'none fast' -- "$word"); return ;;
+    --name | --user) mapfile -t COMPREPLY < <(compgen -W "$(cat /proc/[0-9]*/comm 2>/dev/null)" -- "$word"); return ;;
+    --timeout | --thread | -t | --threshold | --cpu-threshold | --cpu-window | --interval | --max-frames | -d | --duration | --for | --count) return ;;
+    --symbols) mapfile -t COMPREPLY < <(compgen -W 'none fast full' -- "$word"); return ;;
     -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
     --color) mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$word"); return ;;
     --generate) mapfile -t COMPREPLY < <(compgen -W 'man bash zsh fish' -- "$word"); return ;;
   esac
   if [[ $word != -* ]]; then
     local words=$(cd /proc && printf '%s ' [0-9]*)
-    [[ -n $command ]] || words+='watch run dump'
+    [[ -n $command ]] || words+='watch run dump doctor'
     [[ $command != run ]] || words=$(compgen -c -- "$word")
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
     return
   fi
   case ${command:-watch} in
-    watch) options='-p --pid -t --threshold --cpu-threshold --cpu-window --interval --max-frames --never-stop --symbols --json -o --output -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
-    run) options='-t --threshold --cpu-threshold --cpu-window --interval --max-frames --never-stop --symbols --json -o --output -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
-    dump) options='-p --pid --max-frames --never-stop --symbols --json -o --output --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
+    watch) options='-p --pid --name --wait --thread -t --threshold --cpu-threshold --cpu-window --interval --max-frames --never-stop --cpu-only --symbols --json -o --output -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
+    run) options='--user --timeout -t --threshold --cpu-threshold --cpu-window --interval --max-frames --never-stop --cpu-only --symbols --json -o --output -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
+    dump) options='-p --pid --name --thread --max-frames --never-stop --symbols --json -o --output --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
+    doctor) options='-p --pid --name --generate -V --version -h --help' ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
 }

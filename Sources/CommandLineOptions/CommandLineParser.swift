@@ -156,6 +156,7 @@ private struct CommandLineReader {
     switch options.target {
     case .process where options.wait: throw .waitWithoutName
     case .process, .named: return
+    case .program where command == .doctor: return
     case .program: throw .noProcess(command)
     }
   }

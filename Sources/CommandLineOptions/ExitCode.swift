@@ -16,7 +16,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
   /// The commands that can end so. Apart from these, `run` ends as its program ended.
   package var commands: [Command] {
     switch self {
-    case .success, .internalFailure, .wrongUsage, .noSuchProcess, .notPermitted: [.watch, .dump]
+    case .success, .internalFailure, .wrongUsage, .noSuchProcess, .notPermitted: [.watch, .dump, .doctor]
     case .threadWithoutStack: [.dump]
     case .stallsSeen: [.watch, .run]
     case .runFailed, .cannotExecute, .commandNotFound: [.run]
@@ -26,7 +26,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
   package var meaning: String {
     switch self {
     case .success: "the program ended, or what was asked for was done"
-    case .internalFailure: "internal failure"
+    case .internalFailure: "internal failure; for doctor, something is missing"
     case .wrongUsage: "wrong usage"
     case .noSuchProcess: "no such process"
     case .notPermitted: "not permitted"
@@ -37,6 +37,9 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case .commandNotFound: "the program was not found"
     }
   }
+
+  /// What `doctor` found.
+  package static let somethingMissing = ExitCode.internalFailure
 
   /// What `run` does beside its statuses of this table.
   package static let runEndsAsItsProgram =

@@ -6,6 +6,7 @@ extension Command {
     case .watch: "stallwatch --pid PID [options]"
     case .run: "stallwatch run [options] -- COMMAND [ARG…]"
     case .dump: "stallwatch dump --pid PID [options]"
+    case .doctor: "stallwatch doctor [--pid PID]"
     }
   }
 
@@ -14,6 +15,7 @@ extension Command {
     case .watch: "watch a running program"
     case .run: "start a program and watch it"
     case .dump: "every thread's stack, now"
+    case .doctor: "what this machine and this user allow, and the next step"
     }
   }
 }
@@ -36,7 +38,7 @@ package func helpText(for command: Command?) -> String {
   lines += ["", "Exit status:"]
   lines += exitCodes(of: shown).map { padded("  \($0.rawValue)", to: 6) + $0.meaning }
   if shown == .run { lines.append("  \(ExitCode.runEndsAsItsProgram)") }
-  if command == nil { lines += ["", "stallwatch run --help and stallwatch dump --help tell of the others."] }
+  if command == nil { lines += ["", "stallwatch COMMAND --help tells of the others."] }
   return lines.joined(separator: "\n") + "\n"
 }
 

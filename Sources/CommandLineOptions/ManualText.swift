@@ -19,6 +19,9 @@ enum ManualText {
       "Start a program and watch it. The word may be left out before `--`. The program has the terminal, the "
         + "standard streams and the process group; stallwatch ends as it ends."
     case .dump: "Print the stack of every thread, now, and end."
+    case .doctor:
+      "Say what this machine and this user allow, each found out by doing it to programs of its own, and the next step. "
+        + "With a process, say also what can be seen of that; its first thread may be held once."
     }
   }
 
@@ -43,8 +46,10 @@ enum ManualText {
 
   static let permissions = [
     "Needed is root (CAP_SYS_PTRACE), or the same user as the program. Under Yama, `/proc/sys/kernel/yama/ptrace_scope` may ask "
-      + "for more: with 1, Ubuntu's default, a running program can only be watched by root, and `stallwatch run` needs "
-      + "no right; with 2 CAP_SYS_PTRACE is needed; with 3 nobody may look into a program.",
+      + "for more: with 1, Ubuntu's default, a running program can only be seen in full by root, and `stallwatch run` "
+      + "needs no right; with 2 CAP_SYS_PTRACE is needed; with 3 nobody may look into a program.",
+    "With less, a program of the same user is watched by the kinds of its waits, or by its states where it is protected; "
+      + "there are no stacks then, and no stall is verified. `--cpu-only` watches state and CPU time of any process.",
     "In a container CAP_SYS_PTRACE must be given to the container: `docker run --cap-add=SYS_PTRACE`. What is refused "
       + "says why and what to do next.",
   ]

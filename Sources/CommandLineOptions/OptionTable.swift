@@ -1,7 +1,8 @@
 // The options of stallwatch, each once.
 
 private let watching: [Command] = [.watch, .run]
-private let attaching: [Command] = [.watch, .dump]
+private let attaching: [Command] = [.watch, .dump, .doctor]
+private let reporting: [Command] = [.watch, .run, .dump]
 private let everywhere = Command.allCases
 
 package let optionTable: [OptionDefinition] = [
@@ -22,7 +23,7 @@ package let optionTable: [OptionDefinition] = [
     "timeout", for: [.run], .read("DUR", into: \.timeout, by: readSeconds),
     "after this time show what every thread does, and send SIGTERM"),
   OptionDefinition(
-    "thread", for: attaching,
+    "thread", for: [.watch, .dump],
     .read("TID", into: \.thread) { (text) throws(ValueProblem) in try readThread(text) },
     "watch this thread instead of the first one; in a dump, show it alone"),
   OptionDefinition(
@@ -39,22 +40,22 @@ package let optionTable: [OptionDefinition] = [
     "interval", for: watching, .read("DUR", into: \.interval, by: readInterval),
     "distance of looks while alert; at most a third of the threshold"),
   OptionDefinition(
-    "max-frames", for: everywhere, .read("N", default: "256", into: \.maxFrames, by: readFrameCount),
+    "max-frames", for: reporting, .read("N", default: "256", into: \.maxFrames, by: readFrameCount),
     "the most frames of one stack"),
   OptionDefinition(
-    "never-stop", for: everywhere, .set(\.neverStop, to: true),
+    "never-stop", for: reporting, .set(\.neverStop, to: true),
     "never hold a thread still to copy its stack"),
   OptionDefinition(
     "cpu-only", for: watching, .set(\.cpuOnly, to: true),
     "state and CPU time only: no stalls, no stacks, no rights needed"),
   OptionDefinition(
-    "symbols", for: everywhere, .read("WHICH", default: "full", into: \.symbols, by: readChoice),
+    "symbols", for: reporting, .read("WHICH", default: "full", into: \.symbols, by: readChoice),
     "none; fast: names alone; full: lines and inlined calls too"),
   OptionDefinition(
-    "json", for: everywhere, .set(\.outputKind, to: .json),
+    "json", for: reporting, .set(\.outputKind, to: .json),
     "one JSON object a line instead of text"),
   OptionDefinition(
-    "output", short: "o", for: everywhere, .read("FILE", into: \.output, by: readOutput),
+    "output", short: "o", for: reporting, .read("FILE", into: \.output, by: readOutput),
     "write reports here; - is standard output, fd:3 a descriptor"),
   OptionDefinition(
     "duration", short: "d", alias: "for", for: watching, .read("DUR", into: \.duration, by: readSeconds),
@@ -66,12 +67,12 @@ package let optionTable: [OptionDefinition] = [
     "fail-on-stall", for: watching, .set(\.failOnStall, to: true),
     "exit with 10 if verified stalls were seen"),
   OptionDefinition(
-    "color", for: everywhere, .read("WHEN", default: "auto", into: \.color, by: readChoice),
+    "color", for: reporting, .read("WHEN", default: "auto", into: \.color, by: readChoice),
     "auto, always or never"),
   OptionDefinition(
-    "quiet", short: "q", for: everywhere, .set(\.verbosity, to: .quiet), "reports only"),
+    "quiet", short: "q", for: reporting, .set(\.verbosity, to: .quiet), "reports only"),
   OptionDefinition(
-    "verbose", short: "v", for: everywhere, .set(\.verbosity, to: .verbose), "all frames and evidence"),
+    "verbose", short: "v", for: reporting, .set(\.verbosity, to: .verbose), "all frames and evidence"),
   OptionDefinition(
     "generate", for: everywhere,
     .read("WHAT", into: \.generated) { (text) throws(ValueProblem) in .some(try readChoice(text)) },

@@ -4,7 +4,7 @@ package import StallCore
 
 /// The things stallwatch does. The raw value is the word on the command line; `watch` may be left out.
 package enum Command: String, CaseIterable, Sendable {
-  case watch, run, dump
+  case watch, run, dump, doctor
 }
 
 /// Who is watched.

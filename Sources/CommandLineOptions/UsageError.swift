@@ -72,7 +72,7 @@ package enum UsageError: Error, Sendable, Equatable {
         + (nearest.map { "; \($0)?" } ?? "\n  next: stallwatch --help lists them")
     case .optionOfOtherCommand(let option, let command, let owners):
       "\(option) has no meaning for \(command.rawValue), only for "
-        + owners.map(\.rawValue).joined(separator: " and ")
+        + listed(owners)
         + "\n  next: stallwatch \(command.rawValue) --help"
     case .missingValue(let option, let name, nil): "\(option) needs a value; \(option) \(name)"
     case .missingValue(let option, _, let next?):
@@ -107,6 +107,12 @@ package struct RefusedCommandLine: Error, Sendable, Equatable {
 
   /// 2, or 125 where the status is the child's (as env(1) and timeout(1) do).
   package var exitCode: ExitCode { command == .run ? .runFailed : .wrongUsage }
+}
+
+/// "watch, dump and doctor".
+private func listed(_ commands: [Command]) -> String {
+  let words = commands.map(\.rawValue)
+  return words.dropLast().joined(separator: ", ") + (words.count > 1 ? " and " : "") + (words.last ?? "")
 }
 
 private func shown(_ text: String) -> String { shown(ByteString(text)) }

@@ -110,4 +110,7 @@ package struct Pipe: ~Copyable, Sendable {
 
   /// Keeps the read end; the write end is closed.
   package consuming func takeReadEnd() -> FileDescriptor { readEnd }
+
+  /// Keeps the write end; the read end is closed.
+  package consuming func takeWriteEnd() -> FileDescriptor { writeEnd }
 }

@@ -45,6 +45,7 @@ enum Program {
         return .status(try command.run())
       case .dump: return .status(try DumpCommand(options).run())
       case .run: return try RunCommand(options).run()
+      case .doctor: return .status(try DoctorCommand(options).run())
       }
     } catch {
       complain(error.text)

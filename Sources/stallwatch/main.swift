@@ -10,4 +10,9 @@ if words == [ByteString(CaptureHelper.hiddenArgument)] {
   CaptureServer.run(socket: WorkerProcess.socketInChild)
 }
 if words == [ByteString(AnalystServer.hiddenArgument)] { AnalystServer.run() }
+if words.count == 2, words[0] == ByteString(DoctorSubject.hiddenArgument),
+  let kind = DoctorSubject.Kind(rawValue: words[1].escaped)
+{
+  DoctorSubject.run(kind)
+}
 Program.exit(with: Program.run(words))

@@ -52,9 +52,15 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
     #expect(options.target == .program([name, "--"]))
   }
 
+  @Test func doctorNeedsNoProcessAndTakesOne() throws {
+    #expect(try options("doctor").command == .doctor)
+    #expect(try options("doctor --pid 42").target == .process(42))
+    #expect(refusal(["doctor", "--json"])?.exitCode == .wrongUsage)
+  }
+
   @Test func everyOptionReachesItsField() throws {
     let options = try options(
-      "run -t250ms --cpu-threshold 85.5% --cpu-window 1m30s --interval 20ms --max-frames 64 --never-stop "
+      "run -t250ms --cpu-threshold 85.5% --cpu-window 1m30s --interval 20ms --max-frames 64 --never-stop --cpu-only "
         + "--symbols none --json -o fd:3 --for 1.5s --count 2 --fail-on-stall --color=always -qv -- x")
     var expected = Options()
     expected.command = .run
@@ -65,6 +71,7 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
     expected.interval = .milliseconds(20)
     expected.maxFrames = 64
     expected.neverStop = true
+    expected.cpuOnly = true
     expected.symbols = .none
     expected.outputKind = .json
     expected.output = .descriptor(3)

@@ -1,0 +1,77 @@
+// What the doctor says under which rights: it has tried everything it says yes to.
+
+import Glibc
+import Linux
+import TestSupport
+import Testing
+
+@Suite(.serialized, .enabled(if: RightsLab.isPossible, "needs root and mounts of its own"))
+struct DoctorTests {
+  /// The line of the table that speaks of this.
+  private func line(_ what: String, in output: String) -> String? {
+    output.split(separator: "\n").first { $0.contains(what) }.map(String.init)
+  }
+
+  private func examine(
+    _ arguments: String = "", as person: Person, launcher: String = "", in lab: borrowing RightsLab
+  ) throws -> (output: String, status: Linux.ExitStatus) {
+    try shell(lab.command("doctor \(arguments) 2>&1", as: person, launcher: launcher))
+  }
+
+  @Test func rootMayDoEverything() throws {
+    let lab = try RightsLab()
+    let (output, status) = try examine(as: .root, in: lab)
+    #expect(status == .exited(0), "\(output)")
+    #expect(!output.contains("next:"))
+    #expect(line("by a brief stop", in: output)?.contains("a child was held for") == true)
+  }
+
+  @Test func ordinaryUserIsToldWhatOthersNeed() throws {
+    let lab = try RightsLab()
+    let (output, status) = try examine(as: .nobody, in: lab)
+    #expect(status == .exited(1))
+    for what in ["your children", "your other programs", "by a brief stop", "memory", "functions"] {
+      #expect(line(what, in: output)?.contains(" yes") == true, "\(output)")
+    }
+    #expect(line("programs of others", in: output)?.contains(" no ") == true)
+    #expect(output.hasSuffix("next: sudo stallwatch --pid PID"))
+  }
+
+  @Test func filterOnPtraceCostsTheBriefStopOnly() throws {
+    let lab = try RightsLab()
+    let (output, status) = try examine(as: .root, launcher: "\(lab.targetProgram) deny ptrace 13", in: lab)
+    #expect(status == .exited(1))
+    #expect(line("by a brief stop", in: output)?.contains("seccomp filter") == true)
+    #expect(line("without a stop", in: output)?.contains(" yes") == true)
+  }
+
+  @Test func otherWayToMemoryIsNamed() throws {
+    let lab = try RightsLab()
+    let launcher = "\(lab.targetProgram) deny process_vm_readv 1"
+    let (output, status) = try examine(as: .root, launcher: launcher, in: lab)
+    #expect(status == .exited(0))
+    #expect(line("memory", in: output)?.contains("/proc/PID/mem") == true)
+  }
+
+  @Test func namedProcessIsExaminedToo() throws {
+    let lab = try RightsLab()
+    let own = try lab.start("idle pause", as: .root)
+    let (seen, good) = try examine("--pid \(own.processID)", as: .root, in: lab)
+    #expect(good == .exited(0))
+    #expect(line("its stack", in: seen)?.contains("by ptrace") == true)
+    let (refused, bad) = try examine("--pid \(own.processID)", as: .nobody, in: lab)
+    #expect(bad == .exited(1))
+    #expect(line("its waits", in: refused)?.contains("belongs to root") == true)
+    #expect(refused.hasSuffix("next: sudo stallwatch --pid \(own.processID)"))
+  }
+
+  /// Also the one that is nobody's child.
+  @Test func nothingIsLeftBehind() throws {
+    let lab = try RightsLab()
+    _ = try examine(as: .root, in: lab)
+    let isGone = try eventually {
+      try shell("grep -l doctor-subjec[t] /proc/[0-9]*/cmdline 2>/dev/null").output.isEmpty
+    }
+    #expect(isGone)
+  }
+}
