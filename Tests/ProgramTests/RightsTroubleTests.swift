@@ -52,6 +52,24 @@ struct RightsTroubleTests {
     #expect(output.contains("next: sudo stallwatch --pid \(target.processID)"))
   }
 
+  @Test func rightsThatGoAndComeAreNoticed() throws {
+    let lab = try RightsLab()
+    let target = try lab.start("changing-rights", as: .nobody)
+    var watch = try WatchRun(
+      shell: lab.command("--json --threshold 100ms --pid \(target.processID)", as: .nobody))
+    #expect(try watch.next("attach").missing == "")
+    target.signal(SIGUSR1)
+    let lost = try watch.next("notice", kind: "rights.changed")
+    #expect(lost["text"]?.string?.contains("it is protected") == true)
+    target.signal(SIGUSR1)
+    let back = try watch.next("notice", kind: "rights.changed")
+    #expect(back["text"] == .string("what it waits for can be seen now"))
+    #expect(watch.records(of: "stall").isEmpty)
+    target.signal(SIGTERM)
+    try watch.readToEnd()
+    #expect(watch.records(of: "exit").count == 1)
+  }
+
   /// A pid namespace of our own has no thread of the kernel.
   @Test func threadOfTheKernelIsRefusedButItsTimeIsNot() throws {
     let stat = (try? readPseudoFile("/proc/2/stat")).flatMap { ThreadStat($0.span) }

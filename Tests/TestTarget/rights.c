@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,22 @@
 PROGRAM(protected_program, "protected") {
   prctl(PR_SET_DUMPABLE, 0);
   return run_program(count, arguments);
+}
+
+// changing-rights: idles in poll; protects itself at the first SIGUSR1, and no longer at the next one.
+PROGRAM(changing_rights, "changing-rights") {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  struct pollfd entry = {.fd = signalfd(-1, &set, SFD_CLOEXEC), .events = POLLIN};
+  ready();
+  for (int dumpable = 0;; dumpable = !dumpable) {
+    struct signalfd_siginfo info;
+    poll(&entry, 1, -1);
+    if (read(entry.fd, &info, sizeof info) != sizeof info) return 1;
+    prctl(PR_SET_DUMPABLE, dumpable);
+  }
 }
 
 // Answers one system call in this way from now on; the listener's descriptor if it is to be asked, else 0.
