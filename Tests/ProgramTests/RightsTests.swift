@@ -104,7 +104,7 @@ struct RightsTests {
   @Test func everybodyMayWatchStateAndCPU() throws {
     let lab = try RightsLab()
     let target = try lab.start("spin", as: .root)
-    let arguments = "--cpu-only --json --cpu-window 300ms --cpu-threshold 30 --pid \(target.processID)"
+    let arguments = "--cpu-only --json --cpu-window 300ms --cpu-threshold 2 --pid \(target.processID)"
     var watch = try WatchRun(shell: lab.command(arguments, as: .nobody))
     let attach = try watch.next("attach")
     #expect(attach["observer"] == .string("proc-cpu") && attach["capture_ways"] == .array([]))

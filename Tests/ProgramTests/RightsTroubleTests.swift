@@ -32,7 +32,7 @@ struct RightsTroubleTests {
     var tracer = try TargetProcess.start("traced")
     let process = try tracer.readLine()
     var watch = try WatchRun([
-      "--json", "--pid", process, "--cpu-window", "300ms", "--cpu-threshold", "30",
+      "--json", "--pid", process, "--cpu-window", "300ms", "--cpu-threshold", "2",
     ])
     let attach = try watch.next("attach")
     #expect(
