@@ -163,6 +163,36 @@ bool clinux_has_ended(pid_t child) {
   return !waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == child;
 }
 
+pid_t clinux_adopter_of_orphans(void) {
+  pid_t adopter = 0;
+  int news[2];
+  if (pipe2(news, O_CLOEXEC)) return 0;
+  pid_t child = fork();
+  if (child == 0) {
+    pid_t parent = getpid();
+    if (fork() == 0) {
+      // Here only what is safe in a copy of a program with several threads, signal-safety(7).
+      while (getppid() == parent) poll(NULL, 0, 1);
+      adopter = getppid();
+      _exit(write(news[1], &adopter, sizeof adopter) < 0);
+    }
+    _exit(0);
+  }
+  close(news[1]);
+  if (child > 0) waitpid(child, NULL, 0);
+  ssize_t count;
+  do count = read(news[0], &adopter, sizeof adopter);
+  while (count < 0 && errno == EINTR);
+  close(news[0]);
+  return count == sizeof adopter ? adopter : 0;
+}
+
+void clinux_unblock_all_signals(void) {
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+
 pid_t clinux_any_ended_child(void) {
   siginfo_t info = {0};
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) ? 0 : info.si_pid;
@@ -245,10 +275,13 @@ static int arrange_descriptors(posix_spawn_file_actions_t *actions, int *sources
 }
 
 static int set_attributes(posix_spawnattr_t *attributes, bool own_group) {
-  sigset_t none, all;
-  sigemptyset(&none);
+  // What the terminal stops before exec never comes back: it is in no job any more, and we wait for its exec.
+  const int of_terminals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU};
+  sigset_t mask, all;
+  sigemptyset(&mask);
+  for (size_t i = 0; own_group && i < sizeof of_terminals / sizeof *of_terminals; i++) sigaddset(&mask, of_terminals[i]);
   sigfillset(&all);
-  posix_spawnattr_setsigmask(attributes, &none);
+  posix_spawnattr_setsigmask(attributes, &mask);
   posix_spawnattr_setsigdefault(attributes, &all);
   posix_spawnattr_setpgroup(attributes, 0);
   short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (own_group ? POSIX_SPAWN_SETPGROUP : 0);

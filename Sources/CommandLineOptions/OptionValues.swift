@@ -63,9 +63,7 @@ func readName(_ text: String) throws(ValueProblem) -> String {
 
 func readThread(_ text: String) throws(ValueProblem) -> ThreadChoice {
   if text == "main" { return .main }
-  do { return .id(try readProcessID(text)) } catch .processIDWritten(let number) {
-    throw .processIDWritten(as: number)
-  } catch { throw .notAThread }
+  do { return .id(try readProcessID(text)) } catch { throw .notAThread }
 }
 
 /// A process id is written in one way only: what a shell or a script garbled is asked about, not guessed.

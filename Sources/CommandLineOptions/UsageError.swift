@@ -38,7 +38,7 @@ package enum ValueProblem: Error, Sendable, Equatable {
     case .notAProcessID: " is not a process id\n  next: `pgrep NAME` prints the ids of a program"
     case .processIDOutOfRange:
       " can be no process id; they are whole numbers from 1 to 2147483647\n  next: `pgrep NAME` prints them"
-    case .processIDWritten(let number): " is not how an id is written; \(number)?"
+    case .processIDWritten(let number): " is not how a process id is written; \(number)?"
     case .emptyProcessName: " is an empty name; \(option) NAME"
     case .pathAsName(let name): " is a path; \(option) \(name.isEmpty ? "NAME" : name)?"
     case .notAThread:

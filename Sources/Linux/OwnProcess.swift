@@ -23,6 +23,7 @@ package enum OwnProcess {
     for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2] {
       _ = Glibc.signal(number, SIG_IGN)
     }
+    clinux_unblock_all_signals()
     _ = clinux_set_parent_death_signal(SIGKILL)
     // Started through /proc/self/exe, it would be listed as "exe".
     _ = unsafe clinux_set_thread_name(name.utf8Start)

@@ -1,5 +1,6 @@
 // The processes of the machine, as far as `/proc` shows them.
 
+internal import CLinux
 internal import Glibc
 
 /// One process, as its `stat` shows it.
@@ -58,6 +59,9 @@ package enum ProcessTable {
     }
     return ids
   }
+
+  /// Who becomes the parent of our descendants when theirs ends: process 1, or who declared himself for that, prctl(2).
+  package static var adopterOfOrphans: Int32 { clinux_adopter_of_orphans() }
 
   /// Changes whenever a process or thread is started: the id that was given last, proc_loadavg(5).
   package static var lastID: [UInt8]? {

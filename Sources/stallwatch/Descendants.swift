@@ -22,30 +22,23 @@ struct Descendants {
     (group, startTicks) = (entry.stat.processGroup, entry.stat.startTicks)
   }
 
-  /// Those that were started since and bear its mark: its session or process group, or its name and a parent that has
-  /// adopted it. What has shed all of these cannot be told from a stranger.
+  /// Those that were started since and bear its mark: its own session or process group; or, for orphans, ours or its
+  /// name. What has shed all of these cannot be told from a stranger.
   func living() -> [OtherProcess] {
-    let adopters = Self.adopters
-    return ProcessTable.all.filter { isDescendant($0, adopters) }.prefix(Self.most).map {
+    let adopter = ProcessTable.adopterOfOrphans
+    return ProcessTable.all.filter { isDescendant($0, adopter) }.prefix(Self.most).map {
       OtherProcess(id: $0.id, name: ByteString($0.name))
     }
   }
 
-  private func isDescendant(_ entry: ProcessEntry, _ adopters: Set<Int32>) -> Bool {
+  private func isDescendant(_ entry: ProcessEntry, _ adopter: Int32) -> Bool {
     guard entry.id != program, entry.stat.startTicks >= startTicks, entry.stat.parent != getpid(),
       !entry.hasEnded
     else { return false }
     if entry.stat.session == program || entry.stat.processGroup == program { return true }
-    // A pipeline has several programs in one group, whose parent is the shell, which is ours too.
-    if entry.stat.processGroup == group { return entry.stat.parent == 1 || entry.stat.parent != getppid() }
-    return adopters.contains(entry.stat.parent) && ProcessSearch(name: name).matches(entry)
-  }
-
-  /// Orphans go to the nearest ancestor that has declared itself for that, or to process 1: always one of ours.
-  private static var adopters: Set<Int32> {
-    var ids: Set<Int32> = [1]
-    var id = getppid()
-    while id > 1, ids.insert(id).inserted, let entry = ProcessEntry(id) { id = entry.stat.parent }
-    return ids
+    guard entry.stat.parent == adopter else { return false }
+    // Children of our own parent may be in our group and no orphans: the rest of a pipeline.
+    return entry.stat.processGroup == group && adopter != getppid()
+      || ProcessSearch(name: name).matches(entry)
   }
 }

@@ -15,6 +15,7 @@ struct LoopRemarks {
   var whyNoLoop: String?
   private var toldHome: Site?
   private var hasToldNoLoop = false
+  private var hasToldChild = false
   private var looksAtEndedThread = 0
   private var hasToldFailure = false
   private var toldPause: ThreadState?
@@ -22,6 +23,8 @@ struct LoopRemarks {
   /// A loop is spoken of after this many waits on it, and missed after this long.
   private static let visitsUntilFound = 3
   private static let patience: Duration = .seconds(10)
+  /// Who waits for a child this long does nothing else.
+  private static let patienceWithChild: Duration = .seconds(1)
 
   init(process: WatchedProcess, began: Instant, stateFacts: StateFacts?) {
     self.process = process
@@ -33,6 +36,7 @@ struct LoopRemarks {
     looksAtEndedThread = 0
     if look.state.isPaused != (toldPause != nil) { return pause(look.state) }
     if stateFacts != nil { return stateFacts?.observe(look).map(remark) }
+    if let home = detector.loop.home, let remark = launcher(home) { return remark }
     if let home = detector.loop.home, detector.loop.isJudgeable {
       return found(home, detector.statistics)
     }
@@ -55,7 +59,7 @@ struct LoopRemarks {
     let none = "no event loop found so far: \(process.spokenThread)"
     let outlook = "nothing is judged until it comes back to one"
     guard let home else { return "\(none) has not waited for anything; \(outlook)" }
-    return "\(none) has not come back to a wait (last seen \(home.spoken))\(waitsOnlyFor(home)); \(outlook)"
+    return "\(none) has not come back to a wait (last seen \(home.spoken)); \(outlook)"
   }
 
   private mutating func found(_ home: HomeCandidate, _ statistics: LoopStatistics) -> Remark? {
@@ -67,12 +71,16 @@ struct LoopRemarks {
     toldHome = home.site
     var text = "loop found: \(home.spoken)"
     if let share = statistics.parkedShare { text += ", parked \(Int((share * 100).rounded())) %" }
-    return (.loopFound, text + waitsOnlyFor(home))
+    return (.loopFound, text)
   }
 
-  private func waitsOnlyFor(_ home: HomeCandidate) -> String {
-    guard home.site.multiplexer == .children, let child = onlyChild else { return "" }
-    return "; it only waits for \(child)"
+  /// A shell or a launcher: the program that is meant is another process.
+  private mutating func launcher(_ home: HomeCandidate) -> Remark? {
+    guard !hasToldChild, home.site.multiplexer == .children,
+      home.lastSeen - home.firstSeen > Self.patienceWithChild, let child = onlyChild
+    else { return nil }
+    hasToldChild = true
+    return (.noLoop, "\(process.spokenThread) only waits for \(child)")
   }
 
   /// "name (pid)" of the first child, for a shell or a launcher that only waits.

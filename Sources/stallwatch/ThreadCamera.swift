@@ -52,7 +52,9 @@ final class ThreadCamera {
   ) -> CapturedThread {
     let rules = CaptureRules(isParked: isParked, mayStop: mayStop, isDump: isDump)
     let waits = isDump && denied == nil && takesStacks
-    var result = waits ? captureWithPatience(thread, rules) : captureNow(thread, rules)
+    var result: Result<RawCapture, CaptureFailure> =
+      handle.hasEnded
+      ? .failure(.gone) : waits ? captureWithPatience(thread, rules) : captureNow(thread, rules)
     if case .success(let raw) = result {
       targetStopped += raw.stoppedFor
       if let look, !raw.isOfBlock(seenBy: look) { result = .failure(.moved) }

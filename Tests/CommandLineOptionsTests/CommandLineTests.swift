@@ -61,7 +61,8 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
   @Test func everyOptionReachesItsField() throws {
     let options = try options(
       "run -t250ms --cpu-threshold 85.5% --cpu-window 1m30s --interval 20ms --max-frames 64 --never-stop --cpu-only "
-        + "--symbols none --json -o fd:3 --for 1.5s --count 2 --fail-on-stall --color=always -qv -- x")
+        + "--symbols none --json -o fd:3 --for 1.5s --count 2 --fail-on-stall --color=always -qv "
+        + "--user anna --timeout 1m -- x")
     var expected = Options()
     expected.command = .run
     expected.target = .program(["x"])
@@ -78,9 +79,19 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
     expected.duration = .milliseconds(1500)
     expected.count = 2
     expected.failOnStall = true
+    expected.user = "anna"
+    expected.timeout = .seconds(60)
     expected.color = .always
     expected.verbosity = .verbose
     #expect(options == expected)
+  }
+
+  @Test func optionsOfAttachingReachTheirFields() throws {
+    let watch = try options("--name viewer --wait --thread 43")
+    #expect(watch.target == .named("viewer") && watch.wait && watch.thread == .id(43))
+    let dump = try options("dump --name viewer --thread main")
+    #expect(dump.target == .named("viewer") && dump.thread == .main)
+    #expect(try options("42").thread == nil)
   }
 
   @Test func theLastOfARepeatedOptionCounts() throws {

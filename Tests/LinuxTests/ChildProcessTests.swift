@@ -28,6 +28,19 @@ import Testing
     #expect(code == .exited(7))
   }
 
+  /// Its starter waits for its exec, so a stop before that would stop both for good.
+  @Test func helperIsNotStoppedByATerminal() throws {
+    var child = try ChildProcess(
+      path: "/bin/sh", arguments: ["-c", "kill -TTIN $$; kill -TSTP $$; exit 4"], descriptors: [-1, -1, 2],
+      ownGroup: true)
+    var ending: Linux.ExitStatus?
+    let hasEnded = try eventually { () throws(Errno) in
+      ending = try child.wait(block: false)
+      return ending != nil
+    }
+    #expect(hasEnded && ending == .exited(4))
+  }
+
   @Test func hasOnlyTheDescriptorsItWasGiven() throws {
     let inheritable = dup2(2, 200)
     defer { close(inheritable) }

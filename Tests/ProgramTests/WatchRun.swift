@@ -8,6 +8,8 @@ import TestSupport
 struct WatchRun: ~Copyable {
   private var process: TargetProcess
   private(set) var records: [[String: JSONValue]] = []
+  /// In `run`, the child may write into the same pipe.
+  private var otherLines: [String] = []
 
   /// `stallwatch ARGUMENTS`; standard output is read here.
   init(_ arguments: [String]) throws {
@@ -27,12 +29,19 @@ struct WatchRun: ~Copyable {
   mutating func next(_ type: String, state: String? = nil) throws -> [String: JSONValue] {
     while true {
       let line = try readLine()
-      // In `run`, the child may write into the same pipe.
-      guard line.hasPrefix("{") else { continue }
+      guard line.hasPrefix("{") else {
+        otherLines.append(line)
+        continue
+      }
       let record = try JSONDecoder().decode(JSONValue.self, from: Data(line.utf8)).object
       records.append(record)
       if record["type"]?.string == type, state == nil || record["state"]?.string == state { return record }
     }
+  }
+
+  /// Also if it came between the records that were read.
+  mutating func wait(forLine text: String) throws {
+    while !otherLines.contains(text) { otherLines.append(try readLine()) }
   }
 
   mutating func next(_ type: String, kind: String) throws -> [String: JSONValue] {

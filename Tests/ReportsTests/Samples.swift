@@ -197,7 +197,12 @@ let ordinaryWatch = series(
             window: .seconds(3), stacks: [loading]))
       ),
       (86_400, .exit(ExitRecord(.unknown))),
-      (86_400, .exit(ExitRecord(.exited(status: 7)))),
+      (
+        86_400,
+        .exit(
+          ExitRecord(
+            .exited(status: 7), generation: 2, survivors: [OtherProcess(id: 4260, name: "viewer-index")]))
+      ),
       (86_400, .exit(ExitRecord(.signalled(11)))),
       (86_400, .summary(summary())),
     ])
@@ -257,11 +262,13 @@ let hostileWatch: [Record] = {
         .attach(
           AttachRecord(
             name: hostileName, command: ["plain", hostileName], executable: hostileName, buildID: text,
-            startTicks: nil, threads: 1, thread: thread, threadReason: text, threshold: .milliseconds(10),
+            startTicks: nil, generation: 3, threads: 1, thread: thread, threadReason: text,
+            threshold: .milliseconds(10),
             cpuThreshold: .nan, cpuWindow: .seconds(1), observer: .proc, captureWays: [],
             missing: [MissingAbility(what: text, why: text)]))
       ),
       (0, .notice(NoticeRecord(.captureFailed, text))),
+      (0, .exit(ExitRecord(.unknown, survivors: [OtherProcess(id: 4260, name: hostileName)]))),
       (
         0,
         .stall(

@@ -98,11 +98,28 @@ PROGRAM(daemonise, "daemonise") {
     pid_t daemon = fork();
     if (daemon == 0) {
       alarm(20);
+      for (int i = 0; i < 3; i++) close(i);
       for (;;) pause();
     }
     printf("%d\n", daemon);
     exit(0);
   }
   waitpid(child, NULL, 0);
+  return 0;
+}
+
+static void stall_in_first_part(void) { usleep(450000); }
+static void stall_in_second_part(void) {
+  puts("second part");
+  usleep(2000000);
+}
+
+// two-part-stall: at SIGUSR1 its loop stalls in one function for 450 ms, then, as it says, in another for 2 s.
+PROGRAM(two_part_stall, "two-part-stall") {
+  block_request_signal();
+  ready();
+  wait_for_request();
+  stall_in_first_part();
+  stall_in_second_part();
   return 0;
 }

@@ -66,7 +66,10 @@ int clinux_signal_that_stopped(pid_t child);
 bool clinux_has_ended(pid_t child);
 // A child that has ended and was not waited for, 0 if there is none.
 pid_t clinux_any_ended_child(void);
+// Who becomes the parent of our descendants when theirs ends: found by leaving one behind for a moment. 0 if unknown.
+pid_t clinux_adopter_of_orphans(void);
 bool clinux_is_ignored(int signal);
+void clinux_unblock_all_signals(void);
 // A word of our own command line, NULL behind the last.
 const char *clinux_own_argument(int index);
 
@@ -96,7 +99,8 @@ int clinux_ptrace_peek(pid_t tid, uint64_t address, uint64_t *word);
 int clinux_ptrace_write_rax(pid_t tid, uint64_t value);
 
 // Starts a program with our environment, no signal blocked or handled, and exactly these descriptors: `descriptors[i]`
-// becomes i, where it is -1 that is /dev/null. In its own process group if asked, out of the terminal's reach.
+// becomes i, where it is -1 that is /dev/null. In its own process group if asked, out of the terminal's reach; the
+// signals of terminals are blocked then, until it has arranged itself.
 pid_t clinux_spawn(const char *path, char *const *arguments, const int *descriptors, int count, bool own_group);
 int clinux_pipe(int descriptors[2]);
 int clinux_socketpair(int descriptors[2]);

@@ -1,0 +1,90 @@
+// `run` in a terminal: the program gets what the terminal sends as it would without us.
+
+import FoundationEssentials
+import Glibc
+import Linux
+import TestSupport
+import Testing
+
+private func contents(_ path: String) -> String {
+  String(decoding: (try? FileDescriptor.open(path).readAll(limit: 1 << 20)) ?? [], as: UTF8.self)
+}
+
+@Suite(.serialized) struct JobControlTests {
+  private let file = "/tmp/stallwatch-test-\(getpid())-jobs.jsonl"
+
+  @Test func interruptIsTheProgramsOwnMatter() throws {
+    defer { unsafe unlink(file) }
+    var session = try TerminalSession.shell()
+    try session.type("$W run --json -o \(file) -- python3 -q")
+    try session.wait(for: ">>> ")
+    try session.type("\u{3}")
+    try session.wait(for: "KeyboardInterrupt")
+    try session.type("exit(3)")
+    try session.type("echo status=$?")
+    try session.wait(for: "status=3")
+    #expect(contents(file).contains("\"summary\""))
+  }
+
+  @Test func quitEndsBothAlike() throws {
+    var session = try TerminalSession.shell()
+    try session.type("$W run -q -- python3 -q")
+    try session.wait(for: ">>> ")
+    try session.type("\u{1C}")
+    try session.wait(for: "Quit")
+    try session.type("echo status=$?")
+    try session.wait(for: "status=131")
+  }
+
+  @Test func suspendStopsBothAndForegroundGoesOnWithoutAStall() throws {
+    defer { unsafe unlink(file) }
+    var session = try TerminalSession.shell()
+    try session.type("$W run --json --threshold 100ms -o \(file) -- python3 -q")
+    try session.wait(for: ">>> ")
+    try session.type("\u{1A}")
+    try session.wait(for: "Stopped")
+    usleep(300_000)
+    try session.type("fg")
+    try session.type("print(6 * 7)")
+    try session.wait(for: "42")
+    try session.type("exit()")
+    try session.type("echo status=$?")
+    try session.wait(for: "status=0")
+    let records = contents(file)
+    #expect(records.contains("\"summary\"") && records.contains("\"stalls\":0"))
+  }
+
+  @Test func backgroundProgramThatReadsStopsUntilItIsBroughtBack() throws {
+    var session = try TerminalSession.shell()
+    try session.type("$W run -q -- sh -c 'read line; echo got-$line' &")
+    try session.wait(for: "Stopped")
+    try session.type("fg")
+    try session.type("hello")
+    try session.wait(for: "got-hello")
+    try session.type("echo status=$?")
+    try session.wait(for: "status=0")
+  }
+
+  /// The kernel tells only the leader of the session, which the program would be without us.
+  @Test func hangupOfOurTerminalEndsTheProgram() throws {
+    var session = try TerminalSession([
+      builtProduct("stallwatch"), "run", "-q", "--", builtProduct("TestTarget"), "pause",
+    ])
+    let watcher = try session.leader()
+    try session.wait(for: "ready")
+    let children = try readPseudoFile("/proc/\(watcher)/task/\(watcher)/children")
+    let programs = String(decoding: children, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
+    #expect(!programs.isEmpty)
+    #expect(try session.hangUp() == 128 + Int(SIGHUP))
+    #expect(eventually { programs.allSatisfy { kill($0, 0) != 0 } })
+  }
+
+  @Test func hangupOfTheShellEndsTheProgram() throws {
+    var session = try TerminalSession.shell()
+    try session.type("$W run -q -- sh -c 'echo id-$$-; exec sleep 60'")
+    try session.wait(for: "sleep 60")
+    let program = try #require(try Int32(session.number(after: "id-")))
+    _ = try session.hangUp()
+    #expect(eventually { kill(program, 0) != 0 })
+  }
+}
