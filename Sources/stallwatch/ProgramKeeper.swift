@@ -55,14 +55,14 @@ final class ProgramKeeper {
 
   /// A program that was stopped gets the request only when it goes on.
   private func timeIsUp() -> SignalMeaning {
+    let spoken = "\(name) (pid \(program.id))"
     guard !isOverTime else {
-      Program.complain(
-        "\(name) (pid \(program.id)) has not ended since it was asked to; kill -KILL \(program.id) ends it")
-      return .nothing
+      return .tell(
+        "\(spoken) has not ended since SIGTERM, \(Self.grace.spoken) ago; kill -KILL \(program.id) ends it")
     }
     isOverTime = true
-    return .dumpThen { [program, name, timeout] in
-      Program.complain("\(name) (pid \(program.id)) has run for \(timeout?.spoken ?? ""): sending SIGTERM")
+    let limit = timeout?.spoken ?? ""
+    return .dumpThen("\(spoken) has run for \(limit): SIGTERM follows the stacks of all threads") { [program] in
       program.send(SIGTERM)
       program.send(SIGCONT)
       StartedProgram.setAlarm(after: Self.grace)
@@ -87,7 +87,11 @@ final class ProgramKeeper {
       guard (try? poll.wait()) != nil else { return }
       while let signal = signals.next() {
         switch meaning(of: signal) {
-        case .captureThen(let act), .dumpThen(let act): act()
+        case .captureThen(let act): act()
+        case .dumpThen(let text, let act):
+          Program.complain(text)
+          act()
+        case .tell(let text): Program.complain(text)
         case .nothing, .end, .endOnceOver, .dump, .reopenOutput: break
         }
       }

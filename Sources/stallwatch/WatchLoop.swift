@@ -22,8 +22,10 @@ enum SignalMeaning {
   case endOnceOver
   /// Something follows that may end the target: a stall is captured first.
   case captureThen(() -> Void)
-  /// The same, after every thread was captured.
-  case dumpThen(() -> Void)
+  /// The same, with every thread, after a word about it.
+  case dumpThen(String, () -> Void)
+  /// A word about the time limit.
+  case tell(String)
 }
 
 final class WatchLoop {
@@ -130,7 +132,9 @@ final class WatchLoop {
       case .captureThen(let act):
         captureStall()
         act()
-      case .dumpThen(let act):
+      case .tell(let text): tell(text)
+      case .dumpThen(let text, let act):
+        tell(text)
         captureStall()
         dumpThreads()
         act()
@@ -231,6 +235,10 @@ final class WatchLoop {
     totals.busyThreads += 1
     let role: ThreadRole = busy.threadID == process.id ? .main : .worker
     queue.push(.busyThread(busy, camera.capture(busy.threadID, role: role)))
+  }
+
+  private func tell(_ text: String) {
+    if isFinished { Program.complain(text) } else { queue.push(.notice(.timeLimit, text)) }
   }
 
   /// The stall that is going on, while there is something to capture.

@@ -11,6 +11,7 @@ import Testing
       "run", "--json", "-o", "/dev/stdout", "--timeout", "400ms", "--", builtProduct("TestTarget"), "idle",
       "join",
     ])
+    _ = try run.next("notice", kind: "time.limit")
     let summary = try run.next("dump_summary")
     #expect(summary["threads"] == .number(2))
     #expect(run.records(of: "dump").contains { $0.symbols.contains("forever") })
