@@ -62,7 +62,8 @@ final class ProgramKeeper {
     }
     isOverTime = true
     let limit = timeout?.spoken ?? ""
-    return .dumpThen("\(spoken) has run for \(limit): SIGTERM follows the stacks of all threads") { [program] in
+    return .dumpThen("\(spoken) has run for \(limit): SIGTERM follows the stacks of all threads") {
+      [program] in
       program.send(SIGTERM)
       program.send(SIGCONT)
       StartedProgram.setAlarm(after: Self.grace)
