@@ -40,6 +40,9 @@ package let optionTable: [OptionDefinition] = [
     "interval", for: watching, .read("DUR", into: \.interval, by: readInterval),
     "distance of looks while alert; at most a third of the threshold"),
   OptionDefinition(
+    "stacks", for: watching, .read("WHICH", default: "stalled", into: \.stacks, by: readChoice),
+    "of a stall: stalled, busy (and lock holders), or all"),
+  OptionDefinition(
     "max-frames", for: reporting, .read("N", default: "256", into: \.maxFrames, by: readFrameCount),
     "the most frames of one stack"),
   OptionDefinition(

@@ -48,6 +48,14 @@ package enum Verbosity: Sendable {
   case verbose
 }
 
+/// Whose stacks stand in the report of a stall.
+package enum StackChoice: String, CaseIterable, Sendable {
+  case stalled
+  /// Also who holds the lock, and who is on a CPU or waits for one.
+  case busy
+  case all
+}
+
 /// How much is looked up for an address.
 package enum SymbolDetail: String, CaseIterable, Sendable {
   case none
@@ -70,6 +78,7 @@ package struct Options: Sendable, Equatable {
   /// Distance of looks while alert; nil: derived from the threshold.
   package var interval: Duration?
   package var maxFrames = 256
+  package var stacks = StackChoice.stalled
   package var neverStop = false
   package var cpuOnly = false
   package var symbols = SymbolDetail.full

@@ -62,7 +62,7 @@ final class ProgramKeeper {
     }
     isOverTime = true
     let limit = timeout?.spoken ?? ""
-    return .dumpThen("\(spoken) has run for \(limit): SIGTERM follows the stacks of all threads") {
+    return .dumpThen("\(spoken) has run for \(limit), its --timeout: sending SIGTERM") {
       [program] in
       program.send(SIGTERM)
       program.send(SIGCONT)

@@ -26,6 +26,8 @@ enum ReportItem: Sendable {
   case stall(Stall, CapturedThread?)
   /// A stack that could not be had when the episode was first told; for its later records.
   case lateStack(episode: Int, CapturedThread)
+  /// Another thread, for the next record of a stall.
+  case companion(CompanionKey, CapturedThread)
   case busyThread(BusyThread, CapturedThread)
   case notice(NoticeKind, String)
   case dumpedThread(CapturedThread)
@@ -149,7 +151,9 @@ extension ReportItem {
   fileprivate var hasCapture: Bool {
     switch self {
     case .stall(_, let thread): thread?.hasStack ?? false
-    case .lateStack(_, let thread), .busyThread(_, let thread), .dumpedThread(let thread): thread.hasStack
+    case .lateStack(_, let thread), .companion(_, let thread), .busyThread(_, let thread),
+      .dumpedThread(let thread):
+      thread.hasStack
     default: false
     }
   }
@@ -166,6 +170,7 @@ extension ReportItem {
     switch self {
     case .stall(let stall, _): self = .stall(stall, nil)
     case .lateStack(let id, let thread): self = .lateStack(episode: id, thread.withoutStack)
+    case .companion(let key, let thread): self = .companion(key, thread.withoutStack)
     case .busyThread(let busy, let thread): self = .busyThread(busy, thread.withoutStack)
     case .dumpedThread(let thread): self = .dumpedThread(thread.withoutStack)
     default: break

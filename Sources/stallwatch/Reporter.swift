@@ -16,6 +16,7 @@ struct Reporter: ~Copyable {
   private let isQuiet: Bool
   private let mainThread: ThreadRecord
   private var episode: Episode?
+  private var companions = CompanionList()
   private var places = PlaceLog()
 
   init(_ options: Options, _ process: WatchedProcess, output: consuming ReportOutput) {
@@ -87,6 +88,9 @@ struct Reporter: ~Copyable {
     case .lateStack(let id, let thread):
       if episode?.id == id { episode?.take(thread, analyst) }
       return remarks()
+    case .companion(let key, let thread):
+      companions.add(analyst.stack(of: thread), key)
+      return []
     case .busyThread(let busy, let thread):
       return [.cpu(BusyThreadRecord(busy, stack: analyst.stack(of: thread)))] + remarks()
     case .dumpedThread(let thread): return [.dump(ThreadDumpRecord(analyst.stack(of: thread)))]
@@ -135,7 +139,7 @@ struct Reporter: ~Copyable {
     let repetition = places.count(stall, stack: stack, cause: cause?.kind)
     let record = StallRecord(
       stall, at: moment, thread: mainThread, cause: cause, repetition: repetition,
-      stacks: stack.map { [$0] } ?? [])
+      stacks: (stack.map { [$0] } ?? []) + companions.stacks(of: stall.id))
     if stall.state != .ongoing {
       episode?.end(analyst)
       episode = nil

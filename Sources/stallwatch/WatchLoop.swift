@@ -48,6 +48,7 @@ final class WatchLoop {
   private var lastLook: ThreadObservation?
   private var nextLook: Instant
   private var missingStack = MissingStack()
+  private var companions: CompanionStacks
   private let endsAt: Instant?
   /// The last words are said; signals still come.
   private var isFinished = false
@@ -75,6 +76,7 @@ final class WatchLoop {
     busyThreads = BusyThreadWatch(
       process: process.id, thresholdPercent: options.cpuThreshold, window: options.cpuWindow)
     detector.isBlindToLoop = options.cpuOnly
+    companions = CompanionStacks(options.stacks, process: process.id)
     remarks = LoopRemarks(
       process: process, began: now,
       stateFacts: options.cpuOnly ? StateFacts(threshold: options.threshold) : nil)
@@ -217,6 +219,7 @@ final class WatchLoop {
     case .none: break
     case .captureAndReport(let stall):
       let thread = capture(stall, look)
+      companions.take(beside: thread, episode: stall.id, camera) { [queue] in queue.push(.companion($0, $1)) }
       queue.push(.stall(stall, thread))
       missingStack.note(thread, of: stall)
     case .report(let stall): queue.push(.stall(stall, nil))

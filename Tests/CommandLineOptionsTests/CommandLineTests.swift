@@ -62,7 +62,7 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
     let options = try options(
       "run -t250ms --cpu-threshold 85.5% --cpu-window 1m30s --interval 20ms --max-frames 64 --never-stop --cpu-only "
         + "--symbols none --json -o fd:3 --for 1.5s --count 2 --fail-on-stall --color=always -qv "
-        + "--user anna --timeout 1m -- x")
+        + "--user anna --timeout 1m --stacks busy -- x")
     var expected = Options()
     expected.command = .run
     expected.target = .program(["x"])
@@ -80,6 +80,7 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
     expected.count = 2
     expected.failOnStall = true
     expected.user = "anna"
+    expected.stacks = .busy
     expected.timeout = .seconds(60)
     expected.color = .always
     expected.verbosity = .verbose

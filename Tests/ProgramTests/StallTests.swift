@@ -45,6 +45,35 @@ import Testing
     #expect(try threadStates(of: target.processID).values.allSatisfy { $0 != "T" && $0 != "t" })
   }
 
+  @Test(arguments: ["stalled", "busy", "all"]) func otherStacksStandBesideTheStalledOne(_ which: String)
+    throws
+  {
+    let target = try TargetProcess.start("stalling-loop", "epoll", "lock")
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "--threshold", "200ms", "--stacks", which,
+    ])
+    _ = try watch.next("notice", kind: "loop.found")
+    target.signal(SIGUSR1)
+    let stacks = try #require(try watch.next("stall", state: "ended")["stacks"]?.array)
+    #expect(
+      stacks.map { $0.object["role"]?.string } == (which == "stalled" ? ["main"] : ["main", "lock-owner"]))
+    let symbols = stacks.last?.object["frames"]?.array.compactMap { $0.object["symbol"]?.string } ?? []
+    #expect(symbols.contains(which == "stalled" ? "stall_by_locking" : "hold_lock"))
+  }
+
+  @Test func allStacksHoldThreadsThatHaveNoPartInTheStall() throws {
+    var target = try TargetProcess.start("second-loop")
+    let thread = try target.readLine()
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "--thread", thread, "--threshold", "100ms", "--stacks", "all",
+    ])
+    _ = try watch.next("notice", kind: "loop.found")
+    target.signal(SIGUSR1)
+    let stacks = try #require(try watch.next("stall", state: "ended")["stacks"]?.array)
+    #expect(
+      stacks.map { $0.object["tid"] } == [.number(Double(thread) ?? 0), .number(Double(target.processID))])
+  }
+
   @Test(arguments: [
     "epoll", "epoll-pwait2", "poll", "select", "signal", "pause", "timer", "counter", "inotify", "accept",
     "datagram",
