@@ -13,7 +13,7 @@ end
 
 # The program to run and what it offers itself: it comes after two words that are no options.
 function __stallwatch_program
-    __fish_complete_subcommand --fcs-skip=2 -p --pid --name --user --timeout --thread -t --threshold --cpu-threshold --cpu-window --interval --max-frames --symbols -o --output -d --duration --for --count --color --generate
+    __fish_complete_subcommand --fcs-skip=2 -p --pid --name --user --timeout --thread -t --threshold --cpu-threshold --cpu-window --interval --stacks --max-frames --symbols -o --output -d --duration --for --count --color --generate
 end
 
 complete -c stallwatch -f
@@ -33,10 +33,11 @@ complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -s t 
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-threshold -x -d 'a thread is busy above this share of one core; 0: off'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-window -x -d 'the time over which a thread has to be that busy'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l interval -x -d 'distance of looks while alert; at most a third of the threshold'
+complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l stacks -x -a 'stalled busy all' -d 'of a stall: stalled, busy (and lock holders), or all'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l max-frames -x -d 'the most frames of one stack'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l never-stop -d 'never hold a thread still to copy its stack'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-only -d 'state and CPU time only: no stalls, no stacks, no rights needed'
-complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l symbols -x -a 'none fast full' -d 'none, fast: names from symbol tables, or full: also lines and inlined calls'
+complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l symbols -x -a 'none fast full' -d 'none; fast: names alone; full: lines and inlined calls too'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l json -d 'one JSON object a line instead of text'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -s o -l output -r -F -d 'write reports here; - is standard output, fd:3 a descriptor'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -s d -l duration -l for -x -d 'stop watching after this time'

@@ -188,6 +188,10 @@ extension CapturedThread {
   }
 }
 
+extension Instant {
+  static var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
+}
+
 extension Moment {
   static var now: Moment {
     let wall = Clock.wallNanoseconds

@@ -15,19 +15,6 @@ enum WatchEnd {
   case readerGone
 }
 
-/// What a signal means for the watch.
-enum SignalMeaning {
-  case nothing, end, dump, reopenOutput
-  /// Asks to end once the target has ended and only reports remain to be written.
-  case endOnceOver
-  /// Something follows that may end the target: a stall is captured first.
-  case captureThen(() -> Void)
-  /// The same, with every thread, after a word about it.
-  case dumpThen(String, () -> Void)
-  /// A word about the time limit.
-  case tell(String)
-}
-
 final class WatchLoop {
   private let options: Options
   private let process: WatchedProcess
@@ -60,7 +47,7 @@ final class WatchLoop {
     meaning: @escaping (ReceivedSignal) -> SignalMeaning
   ) throws(Errno) {
     let timer = try TimerDescriptor()
-    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    let now = Instant.now
     poll = PollSet([timer.rawValue, signals.rawValue, camera.handle.rawValue, queue.news.rawValue])
     self.timer = timer
     self.options = options
@@ -87,7 +74,7 @@ final class WatchLoop {
 
   /// The first look. Whatever the target does after this is seen as a change.
   func begin() {
-    nextLook = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    nextLook = .now
     look(dueAt: nextLook)
   }
 
@@ -114,7 +101,7 @@ final class WatchLoop {
       if poll.isReady(1), let end = takeSignals() { return end }
       if poll.isReady(0) {
         timer.acknowledge()
-        let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+        let now = Instant.now
         if now >= nextLook { look(dueAt: nextLook) }
         if let endsAt, now >= endsAt { return .durationOver }
         if let count = options.count, detector.statistics.stalls.count >= count, !detector.isStalled {
@@ -180,7 +167,7 @@ final class WatchLoop {
 
   /// The thread may be gone long before the process is: the handle tells when that has ended.
   private func lookFailed(_ error: Errno) {
-    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    let now = Instant.now
     nextLook = now + detector.alertInterval
     if error.meansTaskGone { perform(detector.interrupt(.threadEnded), nil) }
     for busy in busyThreads.proceed(at: now) { report(busy) }
@@ -247,7 +234,7 @@ final class WatchLoop {
   /// The stall that is going on, while there is something to capture.
   private func captureStall() {
     guard !isFinished, detector.isStalled else { return }
-    look(dueAt: Instant(nanoseconds: Clock.monotonicNanoseconds))
+    look(dueAt: .now)
     guard let stall = detector.ongoing else { return }
     queue.push(.lateStack(episode: stall.id, capture(stall, lastLook)))
   }
@@ -255,12 +242,12 @@ final class WatchLoop {
   /// SIGUSR1. Bounded, since every stack waits in the queue as an open file.
   private func dumpThreads() {
     if isFinished { return }
-    let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    let began = Instant.now
     let parked = lastLook?.isBlocked == true && detector.isSettled ? process.thread.threadID : nil
     let stoppedBefore = camera.targetStopped
     var dump = ThreadDump(process: process.id, most: 256)
     dump.take(camera, parked: parked) { queue.push(.dumpedThread($0)) }
-    let took = Instant(nanoseconds: Clock.monotonicNanoseconds) - began
+    let took = Instant.now - began
     queue.push(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped - stoppedBefore)))
   }
 
@@ -287,16 +274,16 @@ final class WatchLoop {
   private func finish(_ end: WatchEnd) {
     defer { isFinished = true }
     // Once more, so that what is captured is what is spoken of.
-    if end != .targetEnded { look(dueAt: Instant(nanoseconds: Clock.monotonicNanoseconds)) }
+    if end != .targetEnded { look(dueAt: .now) }
     if end != .targetEnded, detector.isStalled, let lastLook {
       let action = detector.interrupt(.watchEnded)
       if case .report(let stall) = action { queue.push(.stall(stall, capture(stall, lastLook))) }
     } else {
       perform(detector.interrupt(end == .targetEnded ? .targetExited : .watchEnded), nil)
     }
-    tellProgramChanges(at: Instant(nanoseconds: Clock.monotonicNanoseconds), isLast: true)
+    tellProgramChanges(at: .now, isLast: true)
     totals.finish(
       detector.statistics, targetStopped: camera.targetStopped, helperCPU: camera.helperCPUTime,
-      at: Instant(nanoseconds: Clock.monotonicNanoseconds))
+      at: .now)
   }
 }

@@ -155,7 +155,7 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
 
   @Test func blanksAroundAProcessIDAreAskedAbout() {
     #expect(
-      refusal(["--pid", " 42 "])?.reason.text == "--pid ' 42 ' is not how an id is written; 42?")
+      refusal(["--pid", " 42 "])?.reason.text == "--pid ' 42 ' is not how a process id is written; 42?")
     #expect(
       refusal(["--pid", ""])?.reason.text
         == "--pid '' is not a process id\n  next: `pgrep NAME` prints the ids of a program")
