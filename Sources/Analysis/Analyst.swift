@@ -116,6 +116,9 @@ package final class Analyst {
     }
   }
 
+  /// The list of mappings that a thread's process has now; nil if it cannot be had in two seconds.
+  package func readMaps(of thread: Int32) -> SealedBytes? { broker.readMaps(of: thread) }
+
   /// The region of a question's mappings that an address lies in, for an answer without an analyst.
   package func region(at address: UInt64, in maps: SealedBytes) -> MemoryRegion? {
     broker.region(at: address, in: maps)

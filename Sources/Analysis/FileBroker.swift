@@ -21,6 +21,10 @@ struct FileBroker: ~Copyable {
 
   var cpuTime: Duration { helper.cpuTime }
 
+  mutating func readMaps(of thread: Int32) -> SealedBytes? {
+    try? helper.readMaps(processID: process, threadID: thread, deadline: .seconds(2))
+  }
+
   /// The region of a list of mappings that holds an address.
   mutating func region(at address: UInt64, in maps: SealedBytes) -> MemoryRegion? {
     parsed(maps)?.region(containing: address)

@@ -188,12 +188,15 @@ extension SourceCall {
     return frame
   }
 
-  /// The symbol table has the word on names; of several for one place, the one that the debug information uses.
+  /// The symbol table has the word on names; of several for one place, the one that the debug information uses unless
+  /// that is an internal one (`__GI___libc_read` for `read`).
   fileprivate func applied(to physical: Frame) -> Frame {
     var frame = physical
     (frame.file, frame.line) = (file, line)
     guard let names else { return frame }
-    if let index = frame.aliases.firstIndex(of: names.display), let other = frame.symbol {
+    if names.display.bytes.first != UInt8(ascii: "_"),
+      let index = frame.aliases.firstIndex(of: names.display), let other = frame.symbol
+    {
       frame.aliases[index] = other
       frame.symbol = nil
     }

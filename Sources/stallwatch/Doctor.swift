@@ -105,7 +105,7 @@ enum Doctor {
   /// Nil if the process has ended.
   private static func camera(_ process: Int32, mayStop: Bool) -> ThreadCamera? {
     guard let handle = try? ProcessHandle(process) else { return nil }
-    return ThreadCamera(handle, mayStop: mayStop)
+    return ThreadCamera(handle, mayStop: mayStop, isForDump: true)
   }
 
   private static func copying(_ what: String, _ thread: CapturedThread, _ way: CaptureWay) -> DoctorFinding {

@@ -16,7 +16,7 @@ struct DumpCommand {
     let process = try WatchedProcess(try processID(), thread: options.thread ?? .main)
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let reporter = DumpReporter(Reporter(options, process, output: output))
-    let camera = ThreadCamera(try open(process), mayStop: !options.neverStop)
+    let camera = ThreadCamera(try open(process), mayStop: !options.neverStop, isForDump: true)
     try refuseIfNotPermitted(process, camera)
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
     var dump = ThreadDump(

@@ -50,11 +50,13 @@ struct PlaceLog {
 
 extension Stack {
   /// What to call the place: the innermost function of the program's own file, else the innermost that has a name.
-  /// The program's own file is that of the outermost named frame of `main`.
+  /// The program's own file is that of the outermost named frame of `main`. Inlined calls do not count, as in
+  /// fingerprints.
   var placeName: ByteString {
     let main = frames.last { $0.symbol == "main" }?.module
-    let own = frames.first { $0.symbol != nil && $0.module != nil && $0.module == main }
-    let named = own ?? frames.first { $0.symbol != nil }
+    let functions = frames.filter { !$0.isInlined }
+    let own = functions.first { $0.symbol != nil && $0.module != nil && $0.module == main }
+    let named = own ?? functions.first { $0.symbol != nil }
     return named?.symbol ?? frames.first?.module?.name ?? "?"
   }
 }

@@ -28,10 +28,14 @@ final class StackAnalyst {
   func proceed() { analyst.proceed() }
   var cpuTime: Duration { analyst.cpuTime }
 
-  func ask(_ thread: CapturedThread) -> PendingStack {
-    guard case .success(let capture) = thread.result, let maps = thread.maps else {
+  /// A list of mappings that the watch had no time to read is read now: here nobody else waits.
+  func ask(_ captured: CapturedThread) -> PendingStack {
+    var thread = captured
+    guard case .success(let capture) = thread.result else {
       return PendingStack(thread: thread, question: nil)
     }
+    thread.maps = thread.maps ?? analyst.readMaps(of: thread.threadID)
+    guard let maps = thread.maps else { return PendingStack(thread: thread, question: nil) }
     return PendingStack(thread: thread, question: analyst.ask(capture, maps: maps))
   }
 

@@ -10,6 +10,8 @@ final class ThreadCamera {
   let handle: ProcessHandle
   private let mayStop: Bool
   private let takesStacks: Bool
+  /// One for each attempt at a thread of a dump.
+  private let dumpDeadlines: [Duration]
   /// The kernel refuses to show what threads wait for, so stacks are not even asked for: a refusal can be a line in its log.
   var denied: Errno?
   private var helper = CaptureHelper()
@@ -18,7 +20,12 @@ final class ThreadCamera {
   private(set) var refusal: Errno?
   private var mappings = MappingsLog()
 
-  init(_ handle: consuming ProcessHandle, mayStop: Bool, takesStacks: Bool = true) {
+  /// `isForDump`: nobody is kept waiting but the person who asked for a dump.
+  init(
+    _ handle: consuming ProcessHandle, mayStop: Bool, takesStacks: Bool = true, isForDump: Bool = false
+  ) {
+    dumpDeadlines =
+      isForDump ? [20, 60, 400].map { .milliseconds($0) } : [20, 20, 20].map { .milliseconds($0) }
     self.handle = handle
     self.mayStop = mayStop
     self.takesStacks = takesStacks
@@ -76,18 +83,17 @@ final class ThreadCamera {
     return helper.isReady() ? capture(thread, rules) : .failure(.helperStarting)
   }
 
-  /// Nobody is kept waiting by a dump but the person who asked for it.
+  /// A thread that waits for a CPU stops only when it gets one, so on a busy machine a dump asks again.
   private func captureWithPatience(
     _ thread: Int32, _ rules: CaptureRules
   ) -> Result<RawCapture, CaptureFailure> {
-    for _ in 1..<Self.dumpAttempts {
-      let result = capture(thread, rules)
+    var result = Result<RawCapture, CaptureFailure>.failure(.timedOut)
+    for deadline in dumpDeadlines {
+      result = capture(thread, rules, deadline: deadline)
       guard case .failure(let failure) = result, failure.isPassing else { return result }
     }
-    return capture(thread, rules)
+    return result
   }
-
-  private static let dumpAttempts = 3
 
   /// Only for a copy that needs them.
   private func maps(for thread: Int32, _ result: Result<RawCapture, CaptureFailure>) -> SealedBytes? {
@@ -98,9 +104,12 @@ final class ThreadCamera {
   func beginDump() { mappings.beginDump() }
   func endDump() { mappings.endDump() }
 
-  private func capture(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {
+  private func capture(
+    _ thread: Int32, _ rules: CaptureRules, deadline: Duration = .milliseconds(20)
+  ) -> Result<RawCapture, CaptureFailure> {
     do throws(CaptureFailure) {
-      return .success(try helper.capture(processID: process, threadID: thread, rules: rules))
+      return .success(
+        try helper.capture(processID: process, threadID: thread, rules: rules, deadline: deadline))
     } catch {
       if case .refused(let reason) = error { refusal = reason }
       return .failure(error)

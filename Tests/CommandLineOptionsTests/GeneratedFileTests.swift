@@ -137,11 +137,11 @@ private func offers(_ line: String) throws -> [String] {
 
 @Suite struct BashCompletionTests {
   @Test(arguments: [
-    ("stallwatch --thre", ["--threshold"]), ("stallwatch --cpu-w", ["--cpu-window"]),
+    ("stallwatch --thres", ["--threshold"]), ("stallwatch --cpu-w", ["--cpu-window"]),
     ("stallwatch dump --ne", ["--never-stop"]), ("stallwatch dump --thresh", []), ("stallwatch run --pi", []),
     ("stallwatch --color ", ["auto", "always", "never"]), ("stallwatch --color=al", ["always"]),
     ("stallwatch -t ", []), ("stallwatch --generate b", ["bash"]), ("stallwatch ru", ["run"]),
-    ("stallwatch -o run --thre", ["--threshold"]),
+    ("stallwatch -o run --thres", ["--threshold"]),
     ("stallwatch -o /etc/host", ["/etc/hosts", "/etc/hostname"]),
     ("stallwatch run -q -- mkte", ["mktemp"]), ("stallwatch run -t 1s mkte", ["mktemp"]),
     ("stallwatch run -- ls --thr", []), ("stallwatch -- mkte", ["mktemp"]),
@@ -169,7 +169,7 @@ private func offers(_ line: String) throws -> [String] {
 
 @Suite(.needs("fish")) struct FishCompletionTests {
   @Test(arguments: [
-    ("stallwatch --thre", ["--threshold"]), ("stallwatch dump --thresh", []),
+    ("stallwatch --thres", ["--threshold"]), ("stallwatch dump --thresh", []),
     ("stallwatch --color al", ["always"]),
     ("stallwatch run -- mktem", ["mktemp"]),
   ])
