@@ -6,6 +6,8 @@ internal import Synchronization
 
 /// The children that values of `ChildProcess` or their successors wait for.
 private let ownChildren = Mutex<Set<Int32>>([])
+/// Of these, the ones that were killed and not buried.
+private let killedChildren = Mutex<Set<Int32>>([])
 
 /// How a child ended.
 package enum ExitStatus: Hashable, Sendable {
@@ -58,6 +60,7 @@ package struct ChildProcess: ~Copyable, Sendable {
   /// if the end has come already; else `reap` it later.
   package static func kill(_ processID: Int32) -> Bool {
     _ = Glibc.kill(processID, SIGKILL)
+    killedChildren.withLock { _ = $0.insert(processID) }
     return reap(processID)
   }
 
@@ -66,7 +69,13 @@ package struct ChildProcess: ~Copyable, Sendable {
     var status: Int32 = 0
     if (try? systemCall { unsafe clinux_wait(processID, &status, false) }) == 0 { return false }
     ownChildren.withLock { _ = $0.remove(processID) }
+    killedChildren.withLock { _ = $0.remove(processID) }
     return true
+  }
+
+  /// Buries those that were killed and whose end had not come yet.
+  package static func reapKilled() {
+    for child in killedChildren.withLock({ $0 }) { _ = reap(child) }
   }
 
   /// For process 1, which the kernel makes the parent of all orphans: buries those that have ended. Stops at an ended

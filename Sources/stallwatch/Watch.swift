@@ -60,8 +60,7 @@ struct Watch {
     }
     if end != .readerGone { queue.push(.summary(loop.totals)) }
     queue.close()
-    loop.waitForReports()
-    return end
+    return loop.waitForReports() ? .asked : end
   }
 
   /// For a watch that ended before its target.

@@ -34,6 +34,7 @@ struct WatchCommand: ~Copyable {
       let signals = try openSignals()
       guard let id = try nextProcess(signals) else { break }
       end = try watch(id, signals) ?? .targetEnded
+      ChildProcess.reapKilled()
     } while options.wait && end == .targetEnded
     return options.failOnStall && hasVerifiedStalls ? .stallsSeen : .success
   }

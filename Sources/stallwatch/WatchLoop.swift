@@ -251,13 +251,16 @@ final class WatchLoop {
     queue.push(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped - stoppedBefore)))
   }
 
-  /// The report thread has written its last word, or a second signal asks to end at once.
-  func waitForReports() {
+  /// The report thread has written its last word, or a signal asks to end at once; true if it does.
+  func waitForReports() -> Bool {
+    // Without what stays ready: the end of the process, and the timer.
+    var poll = PollSet([signals.rawValue, queue.news.rawValue])
     while !queue.isFinished, !queue.isOutputGone {
       try? poll.wait()
-      if poll.isReady(3) { queue.news.acknowledge() }
-      if poll.isReady(1), takeSignals(isOver: true) == .asked { return }
+      if poll.isReady(1) { queue.news.acknowledge() }
+      if poll.isReady(0), takeSignals(isOver: true) == .asked { return true }
     }
+    return false
   }
 
   /// Signals are still answered.

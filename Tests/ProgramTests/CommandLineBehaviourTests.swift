@@ -52,7 +52,8 @@ import Testing
     let thread = try #require(ThreadList.threads(of: target.processID).first { $0 != target.processID })
     let (output, status) = try shell("stallwatch --pid \(thread) 2>&1")
     #expect(status == .exited(2))
-    #expect(output.contains("is a thread of") && output.contains("--pid \(target.processID)"))
+    #expect(
+      output.contains("is a thread of") && output.contains("--pid \(target.processID) --thread \(thread)"))
   }
 
   @Test func ourselvesIsRefused() throws {
