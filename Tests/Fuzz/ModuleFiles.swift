@@ -1,6 +1,7 @@
 // Executables and libraries, which whoever is watched has written.
 
 import Linux
+import StallCore
 import Symbols
 import TestSupport
 
@@ -9,6 +10,10 @@ extension FuzzedParser {
     [
       FuzzedParser("elf-image", seeds: [ModuleFile.headers, ModuleFile.sectionsOnly], run: readImage),
       FuzzedParser("symbol-index", seeds: ModuleFile.patchSeeds) { readSymbols(ModuleFile.patched($0)) },
+      FuzzedParser("perf-map", texts: perfMaps, run: readPerfMap),
+      FuzzedParser("debug-information", seeds: ModuleFile.debugSeeds) {
+        readLines(ModuleFile.patched($0))
+      },
     ]
   }
 
@@ -37,6 +42,37 @@ extension FuzzedParser {
     for address in stride(from: UInt64(0), to: UInt64(file.count) + 0x3000, by: 0x151) {
       guard let match = index.match(address) else { continue }
       expect(match.start <= address, "a function that begins later covers the address")
+    }
+  }
+}
+
+extension FuzzedParser {
+  private static let perfMaps = [
+    "7f00 10 a\n7f08 20 b c\n7f00 4 again\n", "0xffffffffffffffff 1 last\n0 ffffffffffffffff all\n",
+    "1000 10 cut",
+  ]
+
+  private static func readPerfMap(_ text: [UInt8]) {
+    let bytes = unsafe text.span.bytes
+    guard let held = try? SealedBytes.copy(bytes), let map = try? PerfMap(descriptor: held.rawDescriptor)
+    else { return }
+    for address: UInt64 in [0, 0x1000, 0x7F00, 0x7F0C, .max] {
+      guard let found = map.name(for: address) else { continue }
+      expect(found.start <= address, "code that begins later covers the address")
+    }
+  }
+
+  /// Source lines and inlined calls of every function of the program, for half a second at most.
+  private static func readLines(_ file: [UInt8]) {
+    let bytes = unsafe file.span.bytes
+    guard let held = try? SealedBytes.copy(bytes) else { return }
+    var symbolicator = Symbolicator(debugFiles: DebugFileSearch(directories: []))
+    for address in stride(from: UInt64(0x850), to: 0xC00, by: 0x25) {
+      var frame = Frame(programCounter: address, trust: .exact)
+      frame.moduleOffset = address
+      symbolicator.name(&frame, lookup: address, descriptor: held.rawDescriptor)
+      let end = Clock.monotonicNanoseconds + 500_000_000
+      _ = symbolicator.expand(frame, lookup: address, descriptor: held.rawDescriptor, deadline: end)
     }
   }
 }
@@ -74,6 +110,17 @@ enum ModuleFile {
       guard [2, 3, 4, 11].contains(original.littleEndian(at: header + 4, count: 4)) else { continue }
       let contents = Int(original.littleEndian(at: header + 24, count: 8))
       places += Array(stride(from: contents, to: contents + 96, by: 8))
+    }
+    return places.map { patch(at: $0) }
+  }
+
+  /// The same for the sections that are no part of the program in memory: its debug information.
+  static var debugSeeds: [[UInt8]] {
+    var places: [Int] = []
+    for header in sectionHeaders where original.littleEndian(at: header + 8, count: 8) & 2 == 0 {
+      let contents = Int(original.littleEndian(at: header + 24, count: 8))
+      let size = Int(original.littleEndian(at: header + 32, count: 8))
+      places += Array(stride(from: contents, to: contents + min(size, 512), by: 8)) + [header + 32]
     }
     return places.map { patch(at: $0) }
   }
