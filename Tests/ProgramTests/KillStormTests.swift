@@ -12,7 +12,7 @@ import Testing
     return unsafe Int(String(cString: text)) ?? 10
   }()
 
-  @Test("PT-02, PT-11: kill -9 of watcher and helpers leaves every thread running and unharmed")
+  @Test("PT-02, PT-11: kill -9 of watcher, helper and analyst leaves every thread running and unharmed")
   func killedAtAnyMoment() throws {
     let crowd = try Crowd()
     let storm = try Storm(crowd.processID)
@@ -21,7 +21,7 @@ import Testing
       try storm.startWatchIfNeeded()
       // A dump goes through all threads, and the stalls of the main loop are captured beside it.
       storm.dump()
-      usleep(UInt32.random(in: 0..<60_000, using: &generator))
+      usleep(UInt32.random(in: 0..<120_000, using: &generator))
       storm.kill(watcher: round % 2 == 0, &generator)
       #expect(try crowd.isUnharmed(), "round \(round)")
       #expect(try storm.hasEndedAsItShould(), "round \(round)")
