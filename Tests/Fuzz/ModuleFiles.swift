@@ -122,7 +122,17 @@ enum ModuleFile {
       let size = Int(original.littleEndian(at: header + 32, count: 8))
       places += Array(stride(from: contents, to: contents + min(size, 512), by: 8)) + [header + 32]
     }
-    return places.map { patch(at: $0) }
+    return places.map { patch(at: $0) } + [withoutSectionsAtTheTop]
+  }
+
+  /// Cut behind its first half, and each loaded segment at the end of the address space.
+  private static var withoutSectionsAtTheTop: [UInt8] {
+    let cut = UInt32(original.count / 2).inputBytes[..<3] + [0x80]
+    let headers = stride(from: 64, to: 64 + 56 * Int(original[56]), by: 56)
+    let loaded = headers.filter { original.littleEndian(at: $0, count: 4) == 1 }
+    return loaded.reduce(into: Array(cut)) { bytes, header in
+      bytes += UInt32(header + 16).inputBytes[..<3] + [7] + (UInt64.max - 4095).inputBytes
+    }
   }
 
   static func patch(at place: Int) -> [UInt8] {

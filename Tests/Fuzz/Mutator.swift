@@ -29,14 +29,18 @@ struct Mutator {
   ].map { Array($0.utf8) }
 
   private let seeds: [[UInt8]]
+  private let number: UInt64
   private var numbers: Numbers
 
   init(_ seeds: [[UInt8]], input: UInt64) {
     self.seeds = seeds
+    number = input
     numbers = Numbers(input &* 0x2545_F491_4F6C_DD1D)
   }
 
+  /// The first ones are the seeds themselves.
   mutating func input() -> [UInt8] {
+    if number < UInt64(seeds.count) { return seeds[Int(number)] }
     var bytes = seeds.randomElement(using: &numbers) ?? []
     for _ in 0...Int.random(in: 0..<6, using: &numbers) { change(&bytes) }
     return Array(bytes.prefix(Self.mostBytes))
