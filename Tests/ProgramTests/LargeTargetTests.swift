@@ -21,8 +21,12 @@ import Testing
     let target = try TargetProcess.start("many-mappings", "65000")
     let mappings = try shell("wc -l </proc/\(target.processID)/maps").output
     #expect(try #require(Int(mappings)) > 60_000)
-    var dump = try WatchRun(["dump", "--json", "--pid", "\(target.processID)"])
-    #expect(try dump.next("dump").symbols.contains("main"))
+    // On a busy machine the list can miss its deadline.
+    let isNamed = try (0..<5).contains { _ in
+      var dump = try WatchRun(["dump", "--json", "--pid", "\(target.processID)"])
+      return try dump.next("dump").symbols.contains("main")
+    }
+    #expect(isNamed)
   }
 
   /// What `open` was asked for, told by a library that is loaded before the C library.
