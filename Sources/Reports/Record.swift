@@ -47,6 +47,15 @@ package enum RecordBody: Sendable {
   case dumpSummary(DumpSummaryRecord)
   case summary(SummaryRecord)
 
+  var stacks: [StackRecord] {
+    switch self {
+    case .stall(let record), .unverified(let record): record.stacks
+    case .cpu(let record): record.stacks
+    case .dump(let record): record.stacks
+    case .attach, .notice, .exit, .dumpSummary, .summary: []
+    }
+  }
+
   /// The word in the field `type`, and what to encode beside it.
   fileprivate var named: (type: String, fields: any Encodable) {
     switch self {

@@ -35,7 +35,6 @@ extension StackRecord {
     lines += frameLines(style)
     if let gap = gap { lines.append(style.palette.faint("     … \(gap)")) }
     if isCompleted { lines.append("  its outer frames were copied a moment later") }
-    if style.detail != .everything, let hint = generatedCodeHint { lines.append("  \(hint)") }
     if let missing { lines.append("  \(missing.text)") }
     return lines
   }
@@ -77,7 +76,7 @@ extension StackRecord {
   private func isFolded(_ row: Range<Int>) -> Bool { frames[row.lowerBound].isNamelessCode }
 
   /// How the frames' names can be had, for runtimes that are known by the files on the stack.
-  private var generatedCodeHint: String? {
+  var generatedCodeHint: String? {
     guard frames.contains(where: \.isNamelessCode) else { return nil }
     let modules = frames.compactMap(\.moduleName?.text)
     let runtime = runtimes.first { runtime in modules.contains { $0.hasPrefix(runtime.module) } }

@@ -22,6 +22,8 @@ package final class RawCapture: Sendable {
     self.stack = stack
   }
 
+  package var stackByteCount: Int { layout.count }
+
   /// The stack bytes, for another process; nil if there are none.
   package var rawStackDescriptor: Int32? { stack?.rawDescriptor }
 

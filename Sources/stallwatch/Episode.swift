@@ -7,29 +7,34 @@ struct Episode {
   let id: Int
   private(set) var stack: Stack?
   private(set) var cause: Cause?
-  private var pending: PendingStack?
+  /// In the making: the oldest capture, and the newest one.
+  private var pending: [PendingStack] = []
   private var evidence: Evidence?
 
   init(id: Int) { self.id = id }
 
-  /// Takes a newer capture. While the stack of an older one is still in the making, that one is waited for: the first
-  /// stack of large programs takes longer than it takes to the next capture.
+  /// Takes a newer capture. The oldest one that is still in the making is kept, since the first stack of a large program
+  /// can take longer than it takes to the next capture; what lies between is given up.
   mutating func take(_ thread: CapturedThread, _ analyst: StackAnalyst) {
+    while pending.count > 1 { analyst.forget(pending.removeLast()) }
+    pending.append(analyst.ask(thread))
     evidence = thread.evidence ?? evidence
-    if pending == nil { pending = analyst.ask(thread) }
   }
 
-  /// Waits for the stack no longer than told. An empty one does not take the place of one that has frames.
+  /// Waits for the newest stack no longer than told. An empty one does not take the place of one that has frames.
   mutating func proceed(_ analyst: StackAnalyst, within time: Duration) {
-    guard let pending else { return }
-    let (newest, isFinal) = analyst.stack(of: pending, within: time)
-    if !newest.frames.isEmpty || stack?.frames.isEmpty ?? true { stack = newest }
-    if isFinal { self.pending = nil }
+    let end = Instant.now + time
+    while let oldest = pending.first {
+      let (newest, isFinal) = analyst.stack(of: oldest, within: max(.zero, end - .now))
+      if !newest.frames.isEmpty || stack?.frames.isEmpty ?? true { stack = newest }
+      if !isFinal { break }
+      pending.removeFirst()
+    }
     guard var evidence else { return }
     evidence.functions = stack?.frames.compactMap(\.symbol) ?? []
     cause = CauseRules.cause(of: evidence)
   }
 
   /// Whatever is still in the making is not wanted any more.
-  func end(_ analyst: StackAnalyst) { if let pending { analyst.forget(pending) } }
+  func end(_ analyst: StackAnalyst) { pending.forEach(analyst.forget) }
 }

@@ -54,9 +54,10 @@ final class ReportQueue: Sendable {
     var isLast: Bool
   }
 
-  /// Beyond this the captures of older items are let go: each holds up to a megabyte and two descriptors. A dump on
-  /// request fits in.
+  /// Beyond this the captures of older items are let go: each holds two descriptors. A dump on request fits in.
   private static let mostCaptures = 300
+  /// Of copied stacks, which can be more than a megabyte each.
+  private static let mostStackBytes = 96 << 20
   /// What the report thread takes at a time.
   private static let mostInBatch = 16
   /// Beyond this items are counted and not kept.
@@ -78,7 +79,9 @@ final class ReportQueue: Sendable {
       if state.items.count >= Self.mostItems, !item.isLastWord {
         state.droppedItems += 1
       } else {
-        if item.hasCapture { state.makeRoom(for: item, most: Self.mostCaptures) }
+        if item.hasCapture {
+          state.makeRoom(for: item, most: Self.mostCaptures, mostBytes: Self.mostStackBytes)
+        }
         state.items.append((item, moment))
       }
     }
@@ -128,13 +131,20 @@ extension ReportQueue.State {
   }
 
   /// The newest capture of an episode replaces an older one; else the oldest of all makes place.
-  mutating func makeRoom(for newest: ReportItem, most: Int) {
-    guard items.count >= most, items.count(where: { $0.item.hasCapture }) >= most else { return }
+  mutating func makeRoom(for newest: ReportItem, most: Int, mostBytes: Int) {
+    var bytes = items.reduce(newest.stackBytes) { $0 + $1.item.stackBytes }
+    var count = items.count { $0.item.hasCapture }
+    while count >= most || bytes > mostBytes, let index = indexToDrop(for: newest) {
+      bytes -= items[index].item.stackBytes
+      count -= 1
+      items[index].item.dropCapture()
+      droppedCaptures += 1
+    }
+  }
+
+  private func indexToDrop(for newest: ReportItem) -> Int? {
     let older = items.firstIndex { $0.item.hasCapture && $0.item.episode == newest.episode }
-    guard let index = (newest.episode == nil ? nil : older) ?? items.firstIndex(where: { $0.item.hasCapture })
-    else { return }
-    items[index].item.dropCapture()
-    droppedCaptures += 1
+    return (newest.episode == nil ? nil : older) ?? items.firstIndex { $0.item.hasCapture }
   }
 }
 
@@ -148,13 +158,19 @@ extension ReportItem {
   }
 
   /// It holds descriptors.
-  fileprivate var hasCapture: Bool {
+  fileprivate var hasCapture: Bool { thread?.hasStack ?? false }
+
+  fileprivate var stackBytes: Int {
+    if case .success(let capture) = thread?.result { capture.stackByteCount } else { 0 }
+  }
+
+  private var thread: CapturedThread? {
     switch self {
-    case .stall(_, let thread): thread?.hasStack ?? false
+    case .stall(_, let thread): thread
     case .lateStack(_, let thread), .companion(_, let thread), .busyThread(_, let thread),
       .dumpedThread(let thread):
-      thread.hasStack
-    default: false
+      thread
+    default: nil
     }
   }
 
