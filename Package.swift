@@ -87,7 +87,8 @@ let package = Package(
     tests(
       of: "Analysis",
       [
-        "StallCore", "Linux", "Stacks", "TestSupport", "TestTarget", "TestSandbox", "TestCaptureHelper",
+        "StallCore", "Linux", "Stacks", "Symbols", "TestSupport", "TestTarget", "TestSandbox",
+        "TestCaptureHelper",
         "stallwatch",
       ]),
     tests(of: "Symbols", ["StallCore", "Linux", "CLinux", "CCompression", "TestSupport"]),

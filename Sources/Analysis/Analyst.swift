@@ -73,7 +73,7 @@ package final class Analyst {
   /// What came up about modules since the last call.
   package func takeRemarks() -> [ByteString] {
     defer { remarks = [] }
-    return remarks
+    return remarks + broker.takeRemarks()
   }
 
   package func ask(_ capture: RawCapture, maps: SealedBytes) -> UInt64 {

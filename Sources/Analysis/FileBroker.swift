@@ -2,6 +2,7 @@
 
 internal import Linux
 internal import Stacks
+internal import StallCore
 
 /// Opening is done in a helper process of its own, since a filesystem need not answer. Only what the target's mappings
 /// or its debug information can mean is opened.
@@ -10,6 +11,8 @@ struct FileBroker: ~Copyable {
   private var helper: CaptureHelper
   private var opened: [FileIdentity: SharedFile?] = [:]
   private var map: (source: SealedBytes, map: MemoryMap)?
+  /// Modules that nobody but the target can open.
+  private var copied: [ByteString] = []
 
   private static let mostOpened = 256
   private static let mostMapBytes = 64 << 20
@@ -51,7 +54,17 @@ struct FileBroker: ~Copyable {
 
   private mutating func copy(_ region: MemoryRegion) -> SharedFile? {
     let regions = map?.map.regions.filter { $0.identity == region.identity } ?? []
-    return try? helper.copyModule(regions, of: process)
+    guard let file = try? helper.copyModule(regions, of: process) else { return nil }
+    copied.append(ByteString(region.path))
+    return file
+  }
+
+  /// What came up about files since the last call.
+  mutating func takeRemarks() -> [ByteString] {
+    defer { copied = [] }
+    return copied.map {
+      ByteString("\($0.escaped) cannot be opened: its code and exported names are taken from memory")
+    }
   }
 
   mutating func debugFile(_ path: [UInt8]) -> SharedFile? {

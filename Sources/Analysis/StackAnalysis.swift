@@ -15,6 +15,8 @@ final class StackAnalysis {
     return try? FileDescriptor.duplicate(file.rawDescriptor)
   }
   private let vdso: [UInt8]?
+  /// The same as a file, for its symbols.
+  private let vdsoFile: SharedFile?
   private let unwinder = Unwinder()
   private var symbolicator = Symbolicator(debugFiles: DebugFileSearch())
   private let generatedCode = GeneratedCode()
@@ -22,7 +24,13 @@ final class StackAnalysis {
   private var maps: [UInt8] = []
   private var space: AddressSpace?
 
-  init(vdso: [UInt8]?) { self.vdso = vdso }
+  init(vdso: [UInt8]?) {
+    self.vdso = vdso
+    vdsoFile = vdso.flatMap { (bytes: [UInt8]) in
+      let bytes = unsafe bytes.span.bytes
+      return try? SealedBytes.copy(bytes)
+    }
+  }
 
   /// Takes the list of mappings that the next questions belong to.
   func use(_ file: SharedFile?) {
@@ -76,15 +84,20 @@ final class StackAnalysis {
 
   private func named(_ walked: WalkedFrame) -> WalkedFrame {
     var named = walked
-    if let lookup = walked.lookupAddress, let descriptor = walked.image?.rawDescriptor {
+    if let lookup = walked.lookupAddress, let descriptor = descriptor(of: walked) {
       symbolicator.name(&named.frame, lookup: lookup, descriptor: descriptor)
     }
     return named
   }
 
+  private func descriptor(of walked: WalkedFrame) -> Int32? {
+    if let descriptor = walked.image?.rawDescriptor { return descriptor }
+    return walked.frame.module?.path == "[vdso]" ? vdsoFile?.rawDescriptor : nil
+  }
+
   /// A frame with its line, behind the calls that were inlined into it.
   private func expanded(_ walked: WalkedFrame, _ deadline: Int64) -> [Frame] {
-    guard let lookup = walked.lookupAddress, let descriptor = walked.image?.rawDescriptor else {
+    guard let lookup = walked.lookupAddress, let descriptor = descriptor(of: walked) else {
       return [walked.frame]
     }
     return symbolicator.expand(walked.frame, lookup: lookup, descriptor: descriptor, deadline: deadline)

@@ -4,6 +4,7 @@ import Glibc
 import Linux
 import Stacks
 import StallCore
+import Symbols
 import TestSupport
 import Testing
 
@@ -146,6 +147,32 @@ import Testing
     (forged.path, forged.identity) = (Array("/etc/hostname".utf8), other)
     let refused = broker.file(mappedAt: forged, of: captured.maps)
     #expect(refused == nil)
+  }
+
+  /// NS-07: a mounted image that only its user may read.
+  @Test("NS-07: a module that cannot be opened is taken from memory") func copyOfModuleHasNamesAndRules()
+    throws
+  {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    let map = try MemoryMap(processID: captured.process)
+    let library = try #require(map.regions.first { $0.path.suffix(9).elementsEqual("libc.so.6".utf8) })
+    var helper = Captured.helper()
+    let copied = try helper.copyModule(
+      map.regions.filter { $0.identity == library.identity }, of: captured.process)
+    let copy = try #require(copied)
+    let original = try #require(TargetFiles(processID: captured.process).image(for: library))
+    let pages = FilePages(file: try FileDescriptor.duplicate(copy.rawDescriptor))
+    let image = try ElfImage(pages: pages, identity: library.identity)
+    #expect(image.buildID != nil && image.buildID == original.buildID)
+    #expect(image.unwindTable != nil)
+    let index = try SymbolIndex(descriptor: copy.rawDescriptor)
+    let whole = try SymbolIndex(descriptor: try #require(original.rawDescriptor))
+    let code = try #require(image.segments.first { $0.isExecutable })
+    let addresses = stride(from: code.virtualAddress, to: code.virtualAddress + code.fileSize, by: 16)
+    let named = addresses.filter { index.match($0) != nil }
+    #expect(named.count > 1000)
+    #expect(named.allSatisfy { index.match($0)?.start == whole.match($0)?.start })
   }
 
   @Test func onlyDebugInformationIsOpenedByPath() throws {
