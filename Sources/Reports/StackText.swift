@@ -9,14 +9,6 @@ private let framesShownAtBottom = 7
 /// A longer name pushes the module aside instead of moving all the others.
 private let widestNameColumn = 44
 
-/// What makes a runtime write the names of its generated code into `/tmp/perf-PID.map`.
-private let runtimes = [
-  (module: "node", remedy: "node --perf-basic-prof --interpreted-frames-native-stack"),
-  (module: "libnode", remedy: "node --perf-basic-prof --interpreted-frames-native-stack"),
-  (module: "libjvm", remedy: "jcmd PID Compiler.perfmap (Java 17 and later)"),
-  (module: "libcoreclr", remedy: "DOTNET_PerfMapEnabled=1"),
-]
-
 extension ThreadRecord {
   var spoken: String {
     switch role {
@@ -75,14 +67,6 @@ extension StackRecord {
 
   private func isFolded(_ row: Range<Int>) -> Bool { frames[row.lowerBound].isNamelessCode }
 
-  /// How the frames' names can be had, for runtimes that are known by the files on the stack.
-  var generatedCodeHint: String? {
-    guard frames.contains(where: \.isNamelessCode) else { return nil }
-    let modules = frames.compactMap(\.moduleName?.text)
-    let runtime = runtimes.first { runtime in modules.contains { $0.hasPrefix(runtime.module) } }
-    return runtime.map { "names for the JIT code: \($0.remedy)" }
-  }
-
   /// Why the stack ends above its root; nil if it does not.
   private var gap: String? {
     switch end {
@@ -104,7 +88,7 @@ extension StackRecord {
 }
 
 extension FrameRecord {
-  fileprivate var isNamelessCode: Bool { isGenerated == true && symbol == nil && module == nil }
+  var isNamelessCode: Bool { isGenerated == true && symbol == nil && module == nil }
 
   /// The symbol, or where the address lies if it has none.
   fileprivate var name: String {

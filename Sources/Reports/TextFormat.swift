@@ -5,8 +5,8 @@ package struct TextFormat: ReportFormat {
   private let localTime: @Sendable (Int64) -> CivilTime
   private var day: String?
   private var told = ToldEpisode()
-  /// Of what would give generated code its names; once is enough.
-  private var hasHinted = false
+  /// Hints about runtimes; once is enough.
+  private var hinted: Set<String> = []
   private var judgesStalls = true
 
   /// - Parameter localTime: seconds since 1970 to the local date and time.
@@ -20,11 +20,10 @@ package struct TextFormat: ReportFormat {
   package mutating func render(_ record: Record) -> [UInt8] {
     var lines = lines(of: record)
     if lines.isEmpty { return [] }
-    if !hasHinted, style.detail == .normal,
-      let hint = record.body.stacks.lazy.compactMap(\.generatedCodeHint).first
-    {
-      lines.append("  \(hint)")
-      hasHinted = true
+    if style.detail == .normal {
+      for hint in record.body.stacks.flatMap(\.hints) where hinted.insert(hint).inserted {
+        lines.append("  \(hint)")
+      }
     }
     let isFirst = day == nil
     let text = dateLine(at: record.moment) + (isFirst ? Array(lines.drop(while: \.isEmpty)) : lines)

@@ -22,6 +22,8 @@ package struct Symbolicator {
     var subject: SymbolRemark.Kind.Subject
   }
 
+  /// It has no more than what it exports.
+  private static let vdso: ByteString = "[vdso]"
   private static let maximumNamesPerModule = 8192
   private static let maximumModules = 4096
 
@@ -117,7 +119,7 @@ package struct Symbolicator {
       }
       if index.isIncomplete {
         remark(.incomplete, identity, module)
-      } else if index.coverage == .exported {
+      } else if index.coverage == .exported, module?.path != Self.vdso {
         remark(.stripped, identity, module)
       }
       return index

@@ -179,7 +179,7 @@ private func summary() -> SummaryRecord {
       targetStopped: .microseconds(936)))
 }
 
-private func series(_ host: ByteString, _ bodies: [(Double, RecordBody)]) -> [Record] {
+func series(_ host: ByteString, _ bodies: [(Double, RecordBody)]) -> [Record] {
   var series = RecordSeries(origin: RecordOrigin(watchID: "5f0c2a9e", host: host, processID: 4242))
   return bodies.map { series.record($0.1, at: moment($0.0)) }
 }

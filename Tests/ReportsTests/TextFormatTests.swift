@@ -37,6 +37,18 @@ private func text(_ records: [Record], _ style: TextStyle) -> [UInt8] {
     expectHarmless(output)
   }
 
+  @Test func interpreterIsSpokenOfOnce() {
+    let interpreted = stack([
+      frame(0x7F00_0000_1000, "_PyEval_EvalFrameDefault", "/usr/lib/libpython3.11.so.1.0")
+    ])
+    let twice = series(
+      "build-3", [(0, .dump(ThreadDumpRecord(interpreted))), (0, .dump(ThreadDumpRecord(interpreted)))])
+    let output = String(decoding: text(twice, TextStyle()), as: UTF8.self)
+    #expect(output.split(separator: "Python functions are not shown").count == 2)
+    let verbose = String(decoding: text(twice, TextStyle(detail: .everything)), as: UTF8.self)
+    #expect(!verbose.contains("are not shown"))
+  }
+
   @Test func framesFitTheWidth() {
     let lines = String(decoding: text(ordinaryWatch, TextStyle(width: 60)), as: UTF8.self).split(
       separator: "\n")
