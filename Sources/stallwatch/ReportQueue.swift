@@ -23,6 +23,8 @@ struct CapturedThread: Sendable {
 /// What the watch has to say.
 enum ReportItem: Sendable {
   case attached(AttachRecord)
+  /// The loop was seen at work for the first time: stacks may be wanted soon.
+  case stallMayCome
   case stall(Stall, CapturedThread?)
   /// A stack that could not be had when the episode was first told; for its later records.
   case lateStack(episode: Int, CapturedThread)

@@ -34,7 +34,6 @@ struct Reporter: ~Copyable {
   /// Takes items until the queue is closed.
   mutating func run(_ queue: ReportQueue) {
     var isLast = false
-    analyst.prepare()
     while !isLast, !queue.isOutputGone {
       guard let batch = queue.next(orReadable: analyst.rawSocket) else {
         analyst.proceed()
@@ -84,6 +83,9 @@ struct Reporter: ~Copyable {
   private mutating func bodies(of item: ReportItem, at moment: Moment) -> [RecordBody] {
     switch item {
     case .attached(let record): return [.attach(record)]
+    case .stallMayCome:
+      analyst.prepare()
+      return []
     case .stall(let stall, let thread): return [stallBody(stall, thread, moment)] + remarks()
     case .lateStack(let id, let thread):
       if episode?.id == id { episode?.take(thread, analyst) }

@@ -35,6 +35,7 @@ final class WatchLoop {
   private var lastLook: ThreadObservation?
   private var nextLook: Instant
   private var missingStack = MissingStack()
+  private var hasForewarned = false
   private var companions: CompanionStacks
   private let endsAt: Instant?
   /// The last words are said; signals still come.
@@ -147,6 +148,10 @@ final class WatchLoop {
     if observer.sight != sight { take(observer.sight) }
     let (action, next) = detector.observe(seen) { observer.blockStart(of: seen) }
     lastLook = seen
+    if !detector.isSettled, !hasForewarned {
+      queue.push(.stallMayCome)
+      hasForewarned = true
+    }
     if let stall = missingStack.stall, detector.isStalled, action == .none {
       let thread = capture(stall, seen)
       queue.push(.lateStack(episode: stall.id, thread))
