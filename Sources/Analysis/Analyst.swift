@@ -5,7 +5,8 @@ package import Stacks
 package import StallCore
 
 /// Owns the analyst process. A question is asked once and can be waited for several times: each time the best that is
-/// known so far is the answer. An analyst that dies over a question is replaced, and the new one is asked for less.
+/// known so far is the answer. The process has one question at a time, so it is known over which one it died; it is
+/// replaced, and the new one is asked for less.
 package final class Analyst {
   /// A question's state, for whoever asked it.
   package struct Finding: Sendable {
@@ -19,7 +20,6 @@ package final class Analyst {
   fileprivate struct Question {
     let capture: RawCapture
     let maps: SealedBytes
-    let askedAt: Int64
     var depth: AnalysisDepth
     var isSecondTry = false
     var best: Analysis?
@@ -27,33 +27,44 @@ package final class Analyst {
   }
 
   /// One that has not answered after this time is not computing but stuck.
-  private static let patience = Duration.seconds(30)
+  package static let usualPatience = Duration.seconds(30)
   /// What it may keep in memory between questions; beyond this the next one is asked of a new process.
   private static let mostResidentBytes: UInt64 = 160 << 20
   /// What it may take while it works.
   private static let mostWorkingBytes: UInt64 = 640 << 20
   private static let betweenChecks = Duration.milliseconds(100)
+  /// After trouble, questions are asked for less until this many times the lost time has passed.
+  private static let mostLostShare: Int64 = 100
+  /// A try that is over so soon may be repeated: perhaps somebody else killed the process.
+  private static let cheapTry = Duration.seconds(1)
   private static let mostMessageBytes = AnalystMessage.mostInlineBytes + 4096
 
   private let maxFrames: Int
   private let depth: AnalysisDepth
+  private let patience: Duration
   private var worker: WorkerProcess
   private var broker: FileBroker
   private var questions: [UInt64: Question] = [:]
   private var done: [UInt64: Finding] = [:]
   private var lastID: UInt64 = 0
+  /// What the process works on. Its answer may not be wanted any more.
+  private var current: (id: UInt64, depth: AnalysisDepth, since: Int64)?
+  /// What cannot be had for a while, so that what kills the process over and over costs little.
+  private var trouble: (depth: AnalysisDepth, missing: String?, end: Int64)?
   private var sentMaps: SealedBytes?
   private var remarks: [ByteString] = []
   private var said: Set<ByteString> = []
   private var missingLimits = 0
 
   package init(
-    process: Int32, maxFrames: Int, depth: AnalysisDepth, executable: String = "/proc/self/exe",
+    process: Int32, maxFrames: Int, depth: AnalysisDepth, patience: Duration = usualPatience,
+    executable: String = "/proc/self/exe",
     arguments: [String] = [AnalystServer.hiddenArgument],
     fileHelper: consuming CaptureHelper = CaptureHelper()
   ) {
     self.maxFrames = maxFrames
     self.depth = depth
+    self.patience = patience
     worker = WorkerProcess(executable: executable, arguments: arguments)
     broker = FileBroker(process: process, helper: fileHelper)
   }
@@ -78,19 +89,21 @@ package final class Analyst {
 
   package func ask(_ capture: RawCapture, maps: SealedBytes) -> UInt64 {
     lastID += 1
-    questions[lastID] = Question(
-      capture: capture, maps: maps, askedAt: Clock.monotonicNanoseconds, depth: depth)
-    send(lastID)
+    questions[lastID] = Question(capture: capture, maps: maps, depth: depth)
+    sendNext()
     return lastID
   }
 
   /// Waits for the whole answer until the moment, and answers what is known then. A final answer is given once.
   package func finding(of id: UInt64, until end: Int64) -> Finding {
-    while let question = questions[id] {
+    while questions[id] != nil {
       let now = Clock.monotonicNanoseconds
-      if step(until: min(end, now + Self.betweenChecks.nanoseconds)) { continue }
-      if now >= end { return Finding(analysis: question.best, isFinal: false) }
+      let hasNews = step(until: min(end, now + Self.betweenChecks.nanoseconds))
       check()
+      // What is there is taken, but one that never stops asking for files keeps nobody.
+      if now >= (hasNews ? end + Self.betweenChecks.nanoseconds : end), let question = questions[id] {
+        return Finding(analysis: question.best, isFinal: false)
+      }
     }
     return done.removeValue(forKey: id) ?? Finding(analysis: nil, isFinal: true)
   }
@@ -103,13 +116,16 @@ package final class Analyst {
 
   /// Does what has come up meanwhile, without waiting.
   package func proceed() {
-    while step(until: 0) {}
+    let end = Clock.monotonicNanoseconds + Self.betweenChecks.nanoseconds
+    while step(until: 0), Clock.monotonicNanoseconds < end {}
     check()
   }
 
   private func check() {
-    let now = Clock.monotonicNanoseconds
-    if questions.values.contains(where: { now - $0.askedAt > Self.patience.nanoseconds }) {
+    guard let current else { return }
+    let isOnlyInTheWay = questions[current.id] == nil && !questions.isEmpty
+    let most = isOnlyInTheWay ? patience / 3 : patience
+    if Clock.monotonicNanoseconds - current.since > most.nanoseconds {
       replace("took too long")
     } else if isLarger(than: Self.mostWorkingBytes) {
       replace("took too much memory")
@@ -133,18 +149,31 @@ extension Analyst {
     } catch { return false }
   }
 
-  private func send(_ id: UInt64) {
-    guard let question = questions[id] else { return }
-    guard start() else { return finish(id, missing: "the process that finds names cannot be started") }
-    do throws(WorkerProcess.Trouble) {
-      if sentMaps !== question.maps {
-        try worker.send(AnalystOrder.mappingsMessage, descriptor: question.maps.rawDescriptor)
-        sentMaps = question.maps
+  /// Gives the process the oldest question, when it has none.
+  private func sendNext() {
+    while current == nil, let id = questions.keys.min(), var question = questions[id] {
+      guard start() else {
+        finish(id, missing: "the process that finds names cannot be started")
+        continue
       }
-      var order: MessageWriter = AnalystOrder.question(id: id, maxFrames: maxFrames, depth: question.depth)
-      question.capture.encode(into: &order)
-      try worker.send(order.bytes, descriptor: question.capture.rawStackDescriptor ?? -1)
-    } catch { replace("ended") }
+      let now = Clock.monotonicNanoseconds
+      if let trouble, now < trouble.end, trouble.depth < question.depth {
+        (question.depth, question.missing) = (trouble.depth, trouble.missing)
+        questions[id] = question
+      }
+      current = (id, question.depth, now)
+      do throws(WorkerProcess.Trouble) { try send(question, id) } catch { giveUp("ended") }
+    }
+  }
+
+  private func send(_ question: Question, _ id: UInt64) throws(WorkerProcess.Trouble) {
+    if sentMaps !== question.maps {
+      try worker.send(AnalystOrder.mappingsMessage, descriptor: question.maps.rawDescriptor)
+      sentMaps = question.maps
+    }
+    var order: MessageWriter = AnalystOrder.question(id: id, maxFrames: maxFrames, depth: question.depth)
+    question.capture.encode(into: &order)
+    try worker.send(order.bytes, descriptor: question.capture.rawStackDescriptor ?? -1)
   }
 
   /// Handles one message; false if none came until the moment.
@@ -175,7 +204,7 @@ extension Analyst {
   }
 
   private func take(_ content: [UInt8], _ file: SharedFile?, for id: UInt64, isFinal: Bool) {
-    guard questions[id] != nil else { return }
+    guard id == current?.id else { return replace("said nonsense") }
     var bytes = content
     if let file { bytes = (try? SealedBytes(file).bytes(limit: AnalystMessage.mostContentBytes)) ?? [] }
     guard let analysis = try? Analysis(decoding: bytes) else { return replace("said nonsense") }
@@ -184,8 +213,10 @@ extension Analyst {
     }
     questions[id]?.best = analysis
     guard isFinal else { return }
+    current = nil
     finish(id, missing: questions[id]?.missing)
-    if questions.isEmpty, isLarger(than: Self.mostResidentBytes) { worker.discard() }
+    if isLarger(than: Self.mostResidentBytes) { worker.discard() }
+    sendNext()
   }
 
   private func finish(_ id: UInt64, missing: String?) {
@@ -193,21 +224,31 @@ extension Analyst {
     done[id] = Finding(analysis: question.best, isFinal: true, missing: missing)
   }
 
-  /// Another analyst. Each question is asked once more as it was, and then for less: what killed two would kill the next.
+  /// Another analyst. The other questions are asked as they are.
   private func replace(_ what: String) {
     worker.discard()
-    sentMaps = nil
-    for id in questions.keys.sorted() {
-      guard let question = questions[id] else { continue }
-      if question.isSecondTry { questions[id]?.lower(what) }
-      questions[id]?.isSecondTry = true
-      let isHopeless = question.isSecondTry && question.depth == .addresses
-      if isHopeless || questions[id]?.isAnswered == true {
-        finish(id, missing: questions[id]?.missing ?? "the process that walks stacks \(what)")
-      } else {
-        send(id)
-      }
+    giveUp(what)
+    sendNext()
+  }
+
+  /// What cost little is asked once more as it was, and else for less: what killed two would kill the next.
+  private func giveUp(_ what: String) {
+    guard let current else { return }
+    self.current = nil
+    let now = Clock.monotonicNanoseconds
+    // No more than its patience: we may have been stopped ourselves.
+    let lost = min(now - current.since, patience.nanoseconds)
+    let isLasting = lost > Self.cheapTry.nanoseconds || questions[current.id]?.isSecondTry ?? true
+    if isLasting {
+      let missing = "the process that finds \(current.depth.lost) \(what)"
+      trouble = (current.depth.less, missing, now + lost * Self.mostLostShare)
     }
+    guard var question = questions[current.id] else { return }
+    if isLasting, let trouble { (question.depth, question.missing) = (trouble.depth, trouble.missing) }
+    question.isSecondTry = true
+    questions[current.id] = question
+    let isHopeless = isLasting && current.depth == .addresses
+    if isHopeless || question.isAnswered { finish(current.id, missing: question.missing) }
   }
 
   private func isLarger(than most: UInt64) -> Bool {
@@ -217,20 +258,18 @@ extension Analyst {
 }
 
 extension Analyst.Question {
-  mutating func lower(_ what: String) {
-    missing = "the process that finds \(depth.lost) \(what)"
-    depth = AnalysisDepth(rawValue: depth.rawValue - 1) ?? .addresses
-  }
-
   /// The addresses are known, and no more is asked for.
   var isAnswered: Bool { depth == .addresses && best != nil && missing != nil }
 }
 
 extension AnalysisDepth {
+  fileprivate var less: Self { Self(rawValue: rawValue - 1) ?? .addresses }
+
   /// What does not come where this depth was not reached.
   fileprivate var lost: String {
     switch self {
-    case .addresses, .names: "names"
+    case .addresses: "the stack"
+    case .names: "names"
     case .lines: "lines"
     }
   }

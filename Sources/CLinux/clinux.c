@@ -189,7 +189,8 @@ struct clinux_wait_status clinux_decode_status(int status) {
 int clinux_pipe(int descriptors[2]) { return pipe2(descriptors, O_CLOEXEC); }
 
 int clinux_socketpair(int descriptors[2]) {
-  return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, descriptors);
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, descriptors)) return -1;
+  return fcntl(descriptors[0], F_SETFL, O_NONBLOCK);
 }
 
 int clinux_wait_readable(int descriptor, int64_t nanoseconds) {

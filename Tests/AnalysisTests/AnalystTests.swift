@@ -33,13 +33,13 @@ import Testing
 
     func analyst(
       _ executable: String = builtProduct("stallwatch"),
-      _ arguments: [String] = [AnalystServer.hiddenArgument]
+      _ arguments: [String] = [AnalystServer.hiddenArgument], patience: Duration = Analyst.usualPatience
     )
       -> Analyst
     {
       Analyst(
-        process: process, maxFrames: 64, depth: .names, executable: executable, arguments: arguments,
-        fileHelper: Captured.helper())
+        process: process, maxFrames: 64, depth: .names, patience: patience, executable: executable,
+        arguments: arguments, fileHelper: Captured.helper())
     }
   }
 
@@ -130,6 +130,63 @@ import Testing
     let late = analyst.finding(of: question, until: Self.inTenSeconds)
     #expect(late.isFinal && late.analysis?.end == .root)
     #expect(analyst.processID == id)
+  }
+
+  /// Also when each question is given up before its time is over. The next one is asked for less for a while.
+  @Test func oneThatIsStoppedForGoodIsReplaced() throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    let analyst = captured.analyst(patience: .milliseconds(300))
+    analyst.prepare()
+    let id = try #require(analyst.processID)
+    #expect(kill(id, SIGSTOP) == 0)
+    for _ in 0..<6 where analyst.processID == id {
+      let question = analyst.ask(captured.capture, maps: captured.maps)
+      let early = analyst.finding(of: question, until: Clock.monotonicNanoseconds + 100_000_000)
+      if !early.isFinal { analyst.forget(question) }
+    }
+    #expect(analyst.processID != id)
+    let finding = analyst.finding(
+      of: analyst.ask(captured.capture, maps: captured.maps), until: Self.inTenSeconds)
+    #expect(finding.isFinal && finding.missing?.contains("took too long") == true)
+    #expect(finding.analysis?.end == .root)
+  }
+
+  /// An analyst in strange hands that asks for one file after the other and answers nothing.
+  @Test(arguments: [true, false]) func endlessAskingKeepsNobody(takesFiles: Bool) throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    let script = """
+      import socket, sys
+      sys.excepthook = lambda *failure: None
+      watch = socket.socket(fileno=3)
+      while True:
+          watch.send(bytes([4, 0, 0, 0, 0, 0, 0, 0]))
+          if \(takesFiles ? "True" : "False"): watch.recv(4096)
+      """
+    let analyst = captured.analyst(
+      "/usr/bin/python3", ["-I", "-c", script], patience: .milliseconds(400))
+    let question = analyst.ask(captured.capture, maps: captured.maps)
+    let early = analyst.finding(of: question, until: Clock.monotonicNanoseconds)
+    #expect(early.analysis == nil)
+    let finding = analyst.finding(of: question, until: Self.inTenSeconds)
+    #expect(finding.isFinal && finding.analysis == nil && finding.missing != nil)
+    analyst.proceed()
+  }
+
+  /// What killed it over one question is not asked for again at once.
+  @Test func lastingTroubleCostsLittle() throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    let directory = try TemporaryDirectory()
+    let starts = directory.path + "/starts"
+    let analyst = captured.analyst("/bin/sh", ["-c", "echo >>\(starts); sleep 0.2"])
+    for total in [3, 5] {
+      let question = analyst.ask(captured.capture, maps: captured.maps)
+      let finding = analyst.finding(of: question, until: Self.inTenSeconds)
+      #expect(finding.isFinal && finding.missing?.contains("the stack ended") == true)
+      #expect(try FileDescriptor.open(starts).readAll(limit: 64).count == total)
+    }
   }
 
   @Test func onlyWhatIsMappedIsOpened() throws {
