@@ -13,6 +13,7 @@ package enum AnalystServer {
   /// The whole life of the process.
   package static func run() -> Never {
     OwnProcess.becomeWorker(named: "stallwatch-name")
+    OwnProcess.beSilent()
     // Ours are read from `/proc`, which is out of reach in a moment.
     let vdso = OwnVDSO.bytes
     let failures = unsafe Sandbox.enter { unsafe AnalystSocket.open($0) }

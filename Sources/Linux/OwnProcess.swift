@@ -29,6 +29,13 @@ package enum OwnProcess {
     _ = unsafe clinux_set_thread_name(name.utf8Start)
   }
 
+  /// Nothing that a library says when it gives up reaches whoever started us.
+  package static func beSilent() {
+    let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+    if nowhere >= 0 { _ = dup2(nowhere, STDERR_FILENO) }
+    close(nowhere)
+  }
+
   /// On a busy machine a thread that we hold would wait for our turn. Refused without CAP_SYS_NICE, and that is fine.
   package static func raisePriority() { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -20) }
 

@@ -12,7 +12,8 @@ import Testing
     #expect(
       said == [
         "every limit done", "open of what the door gives done", "open of another file refused",
-        "open for writing refused", "socket refused", "kill refused", "ptrace refused",
+        "open for writing refused", "socket refused", "kill refused",
+        "kill of a thread refused", "signals of files refused", "ptrace refused",
         "executable memory refused", "memory done", "removing a file refused",
       ])
     #expect(try program.waitForExit() == .exited(0))
