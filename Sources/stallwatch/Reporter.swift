@@ -91,10 +91,11 @@ struct Reporter: ~Copyable {
       if episode?.id == id { episode?.take(thread, analyst) }
       return remarks()
     case .companion(let key, let thread):
-      companions.add(analyst.stack(of: thread), key)
+      companions.add(analyst.stack(of: thread, within: timeLeft(Self.patienceForWorkers, moment)), key)
       return []
     case .busyThread(let busy, let thread):
-      return [.cpu(BusyThreadRecord(busy, stack: analyst.stack(of: thread)))] + remarks()
+      let stack = analyst.stack(of: thread, within: timeLeft(Self.patienceForWorkers, moment))
+      return [.cpu(BusyThreadRecord(busy, stack: stack))] + remarks()
     case .dumpedThread(let thread): return [.dump(ThreadDumpRecord(analyst.stack(of: thread)))]
     case .dumpDone(let record): return [.dumpSummary(record)] + remarks()
     case .notice(let kind, let text): return remark(kind, ByteString(text).escaped)
@@ -127,6 +128,14 @@ struct Reporter: ~Copyable {
     return isForPrograms ? .milliseconds(8) : .milliseconds(150)
   }
 
+  private static let patienceForWorkers = Duration.seconds(5)
+
+  /// No more of that time than is left since the moment: records must not fall behind what they tell of, and never keep
+  /// the program from ending.
+  private func timeLeft(_ time: Duration, _ moment: Moment) -> Duration {
+    max(.zero, time - (Instant(nanoseconds: Clock.monotonicNanoseconds) - moment.monotonic))
+  }
+
   /// The stack of an episode is kept for its last record.
   private mutating func stallBody(_ stall: Stall, _ thread: CapturedThread?, _ moment: Moment) -> RecordBody {
     if episode?.id != stall.id {
@@ -134,7 +143,7 @@ struct Reporter: ~Copyable {
       episode = Episode(id: stall.id)
     }
     if let thread { episode?.take(thread, analyst) }
-    let time = patience(stall.state)
+    let time = timeLeft(patience(stall.state), moment)
     episode?.proceed(analyst, within: time)
     let stack = episode?.stack
     let cause = episode?.cause

@@ -57,7 +57,7 @@ final class StackAnalyst {
       return (stack, true)
     }
     let finding = analyst.finding(of: question, until: Clock.monotonicNanoseconds + time.nanoseconds)
-    stack.missing = finding.missing
+    stack.missing = finding.isFinal ? finding.missing : "names and lines were not all found in time"
     if let analysis = finding.analysis {
       stack.end = analysis.end
       stack.isCompleted = analysis.isCompleted
@@ -68,8 +68,13 @@ final class StackAnalyst {
     return (stack, finding.isFinal)
   }
 
-  /// The whole stack, for whoever has time.
-  func stack(of thread: CapturedThread) -> Stack { stack(of: ask(thread), within: .seconds(30)).stack }
+  /// The stack as far as it is known by then; by default for whoever has time.
+  func stack(of thread: CapturedThread, within time: Duration = .seconds(30)) -> Stack {
+    let pending = ask(thread)
+    let (stack, isFinal) = stack(of: pending, within: time)
+    if !isFinal { forget(pending) }
+    return stack
+  }
 
   /// Its answer is not wanted any more.
   func forget(_ pending: PendingStack) { if let question = pending.question { analyst.forget(question) } }
