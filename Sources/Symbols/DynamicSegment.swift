@@ -2,6 +2,7 @@
 
 internal import CElfutils
 internal import Glibc
+internal import Linux
 
 /// The entries of `PT_DYNAMIC` that matter, as addresses in the file's own terms.
 private struct DynamicTables {
@@ -26,42 +27,39 @@ private struct DynamicTables {
 extension SymbolCollection {
   private static let maximumStringTable: UInt64 = 128 << 20
 
-  mutating func addDynamicSegment(from file: borrowing ElfFile) throws(SymbolFailure) {
+  mutating func addDynamicSegment(from file: borrowing ElfFile, _ opened: SharedFile) throws(SymbolFailure) {
     guard let tables = file.dynamicTables else {
       if file.lacksItsSections { throw .damaged }
       return
     }
     guard tables.stringBytes <= Self.maximumStringTable else { throw .tooLarge }
-    guard let count = file.symbolCount(tables), let strings = file.copy(tables.strings, tables.stringBytes)
-    else {
-      throw .damaged
-    }
+    guard let count = file.symbolCount(tables),
+      let strings = file.offset(of: tables.strings, tables.stringBytes)
+    else { throw .damaged }
     guard count <= Self.maximumSymbols else { throw .tooLarge }
-    let base = self.strings.count
-    try unsafe addStrings(strings.span.bytes)
-    let code = file.codeRanges.map { range in
-      ElfSection(
-        name: 0, type: UInt32(SHT_PROGBITS), flags: UInt64(SHF_EXECINSTR), address: range.lowerBound,
-        offset: 0,
-        size: range.upperBound - range.lowerBound, entrySize: 0, link: 0)
-    }
+    let base = try addStrings(opened, offset: strings, count: tables.stringBytes)
+    let code = file.codeRanges
     let size = UInt64(count * MemoryLayout<Elf64_Sym>.size)
     guard let symbols = file.copy(tables.symbols, size) else { throw .damaged }
-    unsafe addSymbols(in: symbols.span.bytes, count: count, stringBase: base) { symbol in
-      code.first { $0.address <= symbol.st_value && symbol.st_value - $0.address < $0.size }
+    unsafe addSymbols(in: symbols.span.bytes, stringBase: base) { symbol in
+      code.first { $0.contains(symbol.st_value) }
     }
   }
 }
 
 extension ElfFile {
-  /// A copy of what the loader puts at an address.
-  fileprivate func copy(_ address: UInt64, _ count: UInt64) -> [UInt8]? {
+  /// Where in the file the bytes stand that the loader puts at an address.
+  fileprivate func offset(of address: UInt64, _ count: UInt64) -> UInt64? {
     for header in programHeaders where header.p_type == UInt32(PT_LOAD) && header.p_vaddr <= address {
       let start = address - header.p_vaddr
       guard start < header.p_filesz, count <= header.p_filesz - start else { continue }
-      return copy(offset: header.p_offset &+ start, count)
+      return header.p_offset &+ start
     }
     return nil
+  }
+
+  fileprivate func copy(_ address: UInt64, _ count: UInt64) -> [UInt8]? {
+    offset(of: address, count).flatMap { copy(offset: $0, count) }
   }
 
   private func copy(offset: UInt64, _ count: UInt64) -> [UInt8]? {

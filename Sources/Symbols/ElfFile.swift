@@ -40,6 +40,7 @@ struct ElfSection {
 /// A libelf descriptor.
 @safe struct ElfHandle: ~Copyable {
   let pointer: OpaquePointer
+  let byteCount: UInt64
 
   init(descriptor: Int32, access: ElfFile.Access) throws(SymbolFailure) {
     var status = stat()
@@ -49,6 +50,7 @@ struct ElfSection {
       let pointer = unsafe elf_begin(descriptor, access == .mapped ? ELF_C_READ_MMAP : ELF_C_READ, nil)
     else { throw .unreadable }
     unsafe self.pointer = pointer
+    byteCount = UInt64(status.st_size)
   }
 
   deinit { unsafe _ = elf_end(pointer) }
@@ -64,9 +66,11 @@ struct ElfFile: ~Copyable {
 
   static let maximumSections = 100_000
   static let maximumSectionBytes: UInt64 = 256 << 20
+  private static let pieceBytes = 1 << 17
 
   let handle: ElfHandle
   private let descriptor: Int32
+  private let byteCount: UInt64
   let access: Access
   let sections: [ElfSection]
   let isX8664: Bool
@@ -82,6 +86,7 @@ struct ElfFile: ~Copyable {
     guard header.e_ident.4 == ELFCLASS64, header.e_ident.5 == ELFDATA2LSB else { throw .notELF }
     let sections = try Self.readSections(of: handle)
     lacksItsSections = sections.isEmpty && header.e_shoff != 0
+    byteCount = handle.byteCount
     self.handle = handle
     self.access = access
     self.descriptor = descriptor
@@ -127,21 +132,43 @@ struct ElfFile: ~Copyable {
     return unsafe body(bytes.bytes)
   }
 
-  /// Appends the bytes of a section without a second copy of them in libelf's memory.
-  func append(section index: Int, to bytes: inout [UInt8]) throws(SymbolFailure) {
-    guard sections.indices.contains(index), sections[index].type != UInt32(SHT_NOBITS) else { throw .damaged }
+  /// Hands out the bytes of a section in pieces that hold whole units, without a copy of them all in memory.
+  func readPieces(
+    ofSection index: Int, unit: Int, _ body: (RawSpan) -> Void
+  ) throws(SymbolFailure) {
+    guard contains(section: index) else { throw .damaged }
     guard sections[index].size <= Self.maximumSectionBytes else { throw .tooLarge }
-    guard var place = Int(exactly: sections[index].offset), place < Int.max / 2 else { throw .damaged }
-    let end = place + Int(sections[index].size)
-    var piece = [UInt8](repeating: 0, count: min(1 << 20, end - place))
+    var place = Int(sections[index].offset)
+    let end = place + Int(sections[index].size) / unit * unit
+    let mostBytes = max(1, Self.pieceBytes / unit) * unit
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: mostBytes, alignment: 16)
+    defer { unsafe piece.deallocate() }
     while place < end {
-      let count = unsafe piece.withUnsafeMutableBytes {
-        unsafe pread(descriptor, $0.baseAddress, min($0.count, end - place), place)
-      }
-      if count <= 0 { throw .damaged }
-      bytes.append(contentsOf: piece[..<count])
+      let count = min(mostBytes, end - place)
+      guard unsafe pread(descriptor, piece.baseAddress, count, place) == count else { throw .damaged }
+      unsafe body(UnsafeRawBufferPointer(rebasing: piece[..<count]).bytes)
       place += count
     }
+  }
+
+  /// One of a section's entries; nil if it has fewer.
+  func read<Unit: BitwiseCopyable>(
+    unit number: Int, ofSection index: Int, as type: Unit.Type
+  ) throws(SymbolFailure) -> Unit? {
+    let size = MemoryLayout<Unit>.size
+    guard contains(section: index) else { throw .damaged }
+    guard number < Int(sections[index].size) / size else { return nil }
+    return unsafe withUnsafeTemporaryAllocation(of: Unit.self, capacity: 1) { buffer in
+      let place = Int(sections[index].offset) + number * size
+      return unsafe pread(descriptor, buffer.baseAddress, size, place) == size ? buffer[0] : nil
+    }
+  }
+
+  /// Whether all of a section's bytes are in the file.
+  func contains(section index: Int) -> Bool {
+    guard sections.indices.contains(index), sections[index].type != UInt32(SHT_NOBITS) else { return false }
+    let (end, overflow) = sections[index].offset.addingReportingOverflow(sections[index].size)
+    return !overflow && end <= byteCount
   }
 
   /// The index of the section of a name, which ends before its NUL or after 256 bytes.

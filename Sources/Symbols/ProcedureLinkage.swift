@@ -18,70 +18,76 @@ extension SymbolCollection {
     let sections = file.sections
     let tables = sections.indices.filter { sections[$0].isProcedureLinkageCandidate }
     if tables.isEmpty { return }
-    let slots = try Self.slots(of: file, symbolTable: symbolTable)
+    var jumps: [Jump] = []
     for index in tables {
       let section = sections[index]
-      let jumps = try file.withBytes(ofSection: index) { Self.jumps(in: $0, section: section) }
-      for jump in jumps {
-        guard let name = slots[jump.slot], let sectionEnd = section.end,
-          stringBase + Int(name) < strings.count
-        else {
-          continue
-        }
-        append(
-          SymbolCandidate(
-            address: jump.entry, end: min(jump.entry &+ section.entrySize, sectionEnd),
-            name: UInt32(stringBase + Int(name)), rank: 16, statesEnd: true, isProcedureLinkage: true))
-      }
+      jumps += try file.withBytes(ofSection: index) { Self.jumps(in: $0, section: section) }
+    }
+    let symbols = try Self.symbols(ofSlots: Set(jumps.map(\.slot)), in: file, symbolTable: symbolTable)
+    for jump in jumps {
+      guard let symbol = symbols[jump.slot],
+        let name = try Self.name(ofSymbol: symbol, in: file, symbolTable: symbolTable),
+        stringBase + Int(name) < strings.byteCount,
+        let entry = SymbolEntry(
+          start: jump.entry, size: jump.size, name: UInt32(stringBase + Int(name)), rank: .procedureLinkage)
+      else { continue }
+      append(entry)
     }
   }
 
-  private static func jumps(in bytes: RawSpan, section: ElfSection) -> [(entry: UInt64, slot: UInt64)] {
+  private struct Jump {
+    var entry: UInt64
+    var size: UInt64
+    var slot: UInt64
+  }
+
+  private static func jumps(in bytes: RawSpan, section: ElfSection) -> [Jump] {
     let size = Int(section.entrySize)
-    var jumps: [(UInt64, UInt64)] = []
+    var jumps: [Jump] = []
+    guard let sectionEnd = section.end else { return [] }
     for start in stride(from: 0, to: bytes.byteCount - size + 1, by: size).prefix(maximumEntries) {
       for position in start..<start + size - 5 {
         let opcode = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt16.self)
         guard opcode == 0x25FF else { continue }
         let displacement = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: position + 2, as: Int32.self)
         let next = section.address &+ UInt64(position + 6)
-        jumps.append((section.address &+ UInt64(start), next &+ UInt64(bitPattern: Int64(displacement))))
+        let entry = section.address &+ UInt64(start)
+        jumps.append(
+          Jump(
+            entry: entry, size: min(section.entrySize, sectionEnd &- entry),
+            slot: next &+ UInt64(bitPattern: Int64(displacement))))
         break
       }
     }
     return jumps
   }
 
-  /// Slot address → offset of the symbol's name in the dynamic strings.
-  private static func slots(
-    of file: borrowing ElfFile, symbolTable: Int
-  ) throws(SymbolFailure) -> [UInt64: UInt32] {
+  /// Slot address → number of its dynamic symbol, for those slots that something jumps through.
+  private static func symbols(
+    ofSlots slots: Set<UInt64>, in file: borrowing ElfFile, symbolTable: Int
+  ) throws(SymbolFailure) -> [UInt64: Int] {
     let sections = file.sections
-    var symbolOfSlot: [(slot: UInt64, symbol: Int)] = []
+    let size = MemoryLayout<Elf64_Rela>.size
+    var symbols: [UInt64: Int] = [:]
     for index in sections.indices where sections[index].isRelocation && sections[index].link == symbolTable {
-      symbolOfSlot += try file.withBytes(ofSection: index, Self.jumpRelocations)
-    }
-    return try file.withBytes(ofSection: symbolTable) { bytes in
-      var names: [UInt64: UInt32] = [:]
-      let size = MemoryLayout<Elf64_Sym>.size
-      for (slot, symbol) in symbolOfSlot where symbol < bytes.byteCount / size {
-        let entry = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: symbol * size, as: Elf64_Sym.self)
-        if entry.st_name != 0 { names[slot] = entry.st_name }
+      try file.readPieces(ofSection: index, unit: size) { bytes in
+        for number in 0..<bytes.byteCount / size {
+          let entry = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: number * size, as: Elf64_Rela.self)
+          let type = UInt32(truncatingIfNeeded: entry.r_info)
+          guard type == UInt32(R_X86_64_JUMP_SLOT) || type == UInt32(R_X86_64_GLOB_DAT) else { continue }
+          if slots.contains(entry.r_offset) { symbols[entry.r_offset] = Int(entry.r_info >> 32) }
+        }
       }
-      return names
     }
+    return symbols
   }
 
-  private static func jumpRelocations(in bytes: RawSpan) -> [(slot: UInt64, symbol: Int)] {
-    let size = MemoryLayout<Elf64_Rela>.size
-    var result: [(UInt64, Int)] = []
-    for number in 0..<bytes.byteCount / size where result.count < maximumEntries {
-      let entry = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: number * size, as: Elf64_Rela.self)
-      let type = UInt32(truncatingIfNeeded: entry.r_info)
-      guard type == UInt32(R_X86_64_JUMP_SLOT) || type == UInt32(R_X86_64_GLOB_DAT) else { continue }
-      result.append((entry.r_offset, Int(entry.r_info >> 32)))
-    }
-    return result
+  /// Where its name stands in the dynamic strings; nil if it has none.
+  private static func name(
+    ofSymbol number: Int, in file: borrowing ElfFile, symbolTable: Int
+  ) throws(SymbolFailure) -> UInt32? {
+    let symbol = try file.read(unit: number, ofSection: symbolTable, as: Elf64_Sym.self)
+    return symbol.flatMap { $0.st_name == 0 ? nil : $0.st_name }
   }
 }
 

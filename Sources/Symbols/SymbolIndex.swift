@@ -25,39 +25,23 @@ package struct SymbolIndex: Sendable {
     case exported
   }
 
-  private struct Entry {
-    var start: UInt64
-    var size: UInt32
-    var name: UInt32
-    /// The nearest earlier entry that reaches further than this one; itself if there is none.
-    var enclosing: UInt32
-    var isProcedureLinkage: Bool
-  }
-
   /// A symbol without a size reaches to the next symbol or its section's end, and no further than this: behind it may
   /// stand functions whose names were stripped.
   package static let reachWithoutSize: UInt64 = 4096
 
-  /// A further name of the function that starts there.
-  private struct Alias {
-    var start: UInt64
-    var name: UInt32
-  }
-
   private static let mostAliases = 8
+  /// Of one place; a table made to have more gets the first.
+  private static let mostNames = 64
 
-  private let entries: [Entry]
-  /// By address.
-  private let aliases: [Alias]
-  private let strings: [UInt8]
+  /// By address, the best name of each first.
+  private let entries: [SymbolEntry]
+  private let strings: SymbolStrings
   package let coverage: Coverage
   /// A table was left out because it is damaged or too large.
   package let isIncomplete: Bool
 
   package var count: Int { entries.count }
-  package var byteCount: Int {
-    entries.count * MemoryLayout<Entry>.stride + aliases.count * MemoryLayout<Alias>.stride + strings.count
-  }
+  package var byteCount: Int { entries.count * MemoryLayout<SymbolEntry>.stride }
 
   /// Reads the symbol tables of an opened regular file; the descriptor stays the caller's. A file without a full table
   /// may have its symbols in a separate file, which `separate` opens, or compressed in itself.
@@ -65,133 +49,143 @@ package struct SymbolIndex: Sendable {
     descriptor: Int32, separate: () -> FileDescriptor? = { nil }
   ) throws(SymbolFailure) {
     var (collection, coverage, failure) = try Self.collection(from: descriptor, separate)
-    guard !collection.candidates.isEmpty else { throw failure ?? .noSymbols }
+    guard !collection.entries.isEmpty else { throw failure ?? .noSymbols }
     self.coverage = coverage
     isIncomplete = failure != nil
-    (entries, aliases) = Self.arranged(&collection)
     strings = collection.strings
+    entries = Self.arranged(collection.takeEntries())
   }
 
   /// The file and what libelf keeps of it are gone before the symbols are sorted.
   private static func collection(
     from descriptor: Int32, _ separate: () -> FileDescriptor?
   ) throws(SymbolFailure) -> (SymbolCollection, Coverage, SymbolFailure?) {
-    let file = try ElfFile(descriptor: descriptor)
+    let opened = try duplicate(descriptor)
+    let file = try ElfFile(descriptor: opened.rawDescriptor)
     var collection = SymbolCollection()
     var failure: SymbolFailure?
-    collection.reserveStrings(of: file)
     do throws(SymbolFailure) {
-      try collection.addTable(ofType: SHT_SYMTAB, from: file)
-      if collection.candidates.isEmpty, let other = separate() {
-        try collection.addTable(ofType: SHT_SYMTAB, from: ElfFile(descriptor: other.rawValue))
+      try collection.addFullTable(from: file, opened)
+      if collection.entries.isEmpty, let other = separate() {
+        try collection.addFullTable(ofFile: SharedFile(other))
       }
-      if collection.candidates.isEmpty, let other = try file.miniDebugInformation() {
-        try collection.addTable(ofType: SHT_SYMTAB, from: ElfFile(descriptor: other.rawValue))
+      if collection.entries.isEmpty, let other = try file.miniDebugInformation() {
+        try collection.addFullTable(ofFile: SharedFile(other))
       }
     } catch { failure = error }
-    let coverage = collection.candidates.isEmpty ? Coverage.exported : .full
+    let coverage = collection.entries.isEmpty ? Coverage.exported : .full
     do throws(SymbolFailure) {
-      try collection.addDynamicTable(from: file)
-      if file.sections.isEmpty { try collection.addDynamicSegment(from: file) }
+      try collection.addDynamicTable(from: file, opened)
+      if file.sections.isEmpty { try collection.addDynamicSegment(from: file, opened) }
     } catch { failure = error }
     return (collection, coverage, failure)
   }
 
+  private static func duplicate(_ descriptor: Int32) throws(SymbolFailure) -> SharedFile {
+    do throws(Errno) { return SharedFile(try .duplicate(descriptor)) } catch { throw .unreadable }
+  }
+
   /// The innermost function that covers an address.
   package func match(_ address: UInt64) -> Match? {
-    var low = 0
-    var high = entries.count
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].start <= address { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0 else { return nil }
-    var index = low - 1
+    let behind = firstPlace { $0.start > address }
+    guard behind > 0 else { return nil }
+    var index = firstPlace { $0.start >= entries[behind - 1].start }
     // Functions hardly nest; a table made to nest thousands deep gets no name.
     for _ in 0..<64 {
       let entry = entries[index]
-      if address - entry.start < UInt64(entry.size) {
-        return Match(rawName: name(of: entry), start: entry.start, aliases: aliases(at: entry.start))
-      }
+      if address - entry.start < UInt64(entry.size) { return match(firstOfPlace: index) }
       if Int(entry.enclosing) == index { return nil }
       index = Int(entry.enclosing)
     }
     return nil
   }
 
-  private func name(of entry: Entry) -> ByteString {
-    let name = symbolName(at: entry.name, in: strings)
-    return ByteString(entry.isProcedureLinkage ? name + Array("@plt".utf8) : name)
+  private func match(firstOfPlace index: Int) -> Match {
+    let first = entries[index]
+    let place = entries[index...].prefix(Self.mostNames).prefix { $0.start == first.start }
+    var best = name(of: first)
+    var aliases: [ByteString] = []
+    for other in place.dropFirst() {
+      let name = name(of: other)
+      if other.rank == first.rank && Self.reads(name, betterThan: best) {
+        aliases.append(best)
+        best = name
+      } else {
+        aliases.append(name)
+      }
+    }
+    return Match(rawName: best, start: first.start, aliases: Array(aliases.prefix(Self.mostAliases)))
   }
 
-  private func aliases(at start: UInt64) -> [ByteString] {
+  /// Entries are sorted: those that fulfil the condition come last.
+  private func firstPlace(where condition: (SymbolEntry) -> Bool) -> Int {
     var low = 0
-    var high = aliases.count
+    var high = entries.count
     while low < high {
       let middle = (low + high) / 2
-      if aliases[middle].start < start { low = middle + 1 } else { high = middle }
+      if condition(entries[middle]) { high = middle } else { low = middle + 1 }
     }
-    return aliases[low...].prefix { $0.start == start }.prefix(Self.mostAliases).map {
-      ByteString(symbolName(at: $0.name, in: strings))
-    }
+    return low
   }
 
-  /// Sorted by address, the best name of each apart from its others. In place: a large program has a million.
-  private static func arranged(_ collection: inout SymbolCollection) -> (entries: [Entry], aliases: [Alias]) {
-    var symbols = collection.takeCandidates()
-    symbols.sort { ($0.address, $0.rank) < ($1.address, $1.rank) }
-    var aliases: [Alias] = []
-    var kept = 0
-    for position in symbols.indices {
-      let candidate = symbols[position]
-      guard kept > 0, symbols[kept - 1].address == candidate.address else {
-        symbols[kept] = candidate
-        kept += 1
-        continue
-      }
-      let best = symbols[kept - 1]
-      let isBetter =
-        best.rank == candidate.rank && reads(candidate.name, betterThan: best.name, in: collection.strings)
-      if isBetter { symbols[kept - 1] = candidate }
-      let other = isBetter ? best : candidate
-      // A label without a type or size is a place, no other name of the function.
-      if other.statesEnd && other.rank < 8 { aliases.append(Alias(start: other.address, name: other.name)) }
-    }
-    symbols.removeSubrange(kept...)
-    return (entries(from: symbols), aliases)
+  private func name(of entry: SymbolEntry) -> ByteString {
+    let name = strings.name(at: entry.name)
+    return ByteString(entry.rank == .procedureLinkage ? name + Array("@plt".utf8) : name)
   }
 
   /// Of several names for one place: no leading underscore, then shorter, then byte order.
-  private static func reads(_ left: UInt32, betterThan right: UInt32, in strings: [UInt8]) -> Bool {
-    let left = symbolName(at: left, in: strings)
-    let right = symbolName(at: right, in: strings)
+  private static func reads(_ left: ByteString, betterThan right: ByteString) -> Bool {
     let underscore = UInt8(ascii: "_")
+    let (left, right) = (left.bytes, right.bytes)
     if (left.first == underscore) != (right.first == underscore) { return right.first == underscore }
     if left.count != right.count { return left.count < right.count }
     return left.lexicographicallyPrecedes(right)
   }
 
-  private static func entries(from candidates: [SymbolCandidate]) -> [Entry] {
-    var entries: [Entry] = []
-    entries.reserveCapacity(candidates.count)
-    // Entries that reach beyond every later one so far, outermost first, with the address behind their last byte.
+  /// Sorted by address and rank, without what is neither the name of a place nor an alias. In place: a large program
+  /// has a million.
+  private static func arranged(_ symbols: consuming [SymbolEntry]) -> [SymbolEntry] {
+    symbols.sort { $0.order < $1.order }
+    // Places that reach beyond every later one so far, outermost first, with the address behind their last byte.
     var open: [(index: UInt32, end: UInt64)] = []
     var furthestStatedEnd: UInt64 = 0
-    for (position, candidate) in candidates.enumerated() {
+    var kept = 0
+    var next = 0
+    while next < symbols.count {
+      let position = next
+      next = endOfPlace(at: position, in: symbols)
+      var first = symbols[position]
+      let statesEnd = !first.rank.contains(.withoutSize)
       // A label without a size inside a function is a place in it, not a function.
-      if !candidate.statesEnd && candidate.address < furthestStatedEnd { continue }
-      let next = position + 1 < candidates.count ? candidates[position + 1].address : UInt64.max
-      let reach = min(reachWithoutSize, candidate.end &- candidate.address)
-      let end = candidate.statesEnd ? candidate.end : min(next, candidate.address &+ reach)
-      if candidate.statesEnd { furthestStatedEnd = max(furthestStatedEnd, end) }
-      let index = UInt32(entries.count)
+      if !statesEnd && first.start < furthestStatedEnd { continue }
+      first.size = size(ofPlace: symbols[position..<next], before: next < symbols.count ? symbols[next].start : .max)
+      let end = first.start + UInt64(first.size)
+      if statesEnd { furthestStatedEnd = max(furthestStatedEnd, end) }
       while let last = open.last, last.end <= end { open.removeLast() }
-      entries.append(
-        Entry(
-          start: candidate.address, size: UInt32(clamping: end &- candidate.address), name: candidate.name,
-          enclosing: open.last?.index ?? index, isProcedureLinkage: candidate.isProcedureLinkage))
-      open.append((index, end))
+      first.enclosing = open.last?.index ?? UInt32(kept)
+      open.append((UInt32(kept), end))
+      symbols[kept] = first
+      kept += 1
+      // A label without a type or size is a place, no other name of the function.
+      for other in position + 1..<next where symbols[other].rank.isDisjoint(with: [.withoutSize, .label]) {
+        symbols[kept] = symbols[other]
+        kept += 1
+      }
     }
-    return entries
+    symbols.removeSubrange(kept...)
+    return symbols
+  }
+
+  private static func endOfPlace(at position: Int, in symbols: [SymbolEntry]) -> Int {
+    var end = position + 1
+    while end < symbols.count, symbols[end].start == symbols[position].start { end += 1 }
+    return end
+  }
+
+  /// The largest that one of the best names states.
+  private static func size(ofPlace symbols: ArraySlice<SymbolEntry>, before next: UInt64) -> UInt32 {
+    let first = symbols[symbols.startIndex]
+    if first.rank.contains(.withoutSize) { return min(first.size, UInt32(clamping: next - first.start)) }
+    return symbols.prefix { $0.rank == first.rank }.reduce(0) { max($0, $1.size) }
   }
 }

@@ -1,139 +1,159 @@
-// The function symbols of one symbol table, as candidates for an index.
+// The function symbols of symbol tables, collected for an index.
 
 internal import CElfutils
 internal import Glibc
+internal import Linux
 
-/// A function symbol that may get its place in an index.
-struct SymbolCandidate {
-  var address: UInt64
-  /// Address behind its last byte as the table states it, cut at its section's end; the section's end if the table
-  /// states no size.
-  var end: UInt64
-  /// Offset into the index's strings.
-  var name: UInt32
-  /// Among names of one address the lowest wins.
-  var rank: UInt8
-  var statesEnd: Bool
-  /// A jump to an imported function rather than the function.
-  var isProcedureLinkage = false
-}
+/// A function symbol in an index. Small: a large program has a million.
+struct SymbolEntry {
+  /// The address and, in the lowest byte, the rank: what symbols are sorted by.
+  let order: UInt64
+  /// As the table states it, cut at the end of the symbol's section; where it states none, how far the symbol may reach.
+  var size: UInt32
+  /// The number of its name in the index's strings.
+  let name: UInt32
+  /// The nearest earlier entry that reaches further than this one; itself if there is none.
+  var enclosing: UInt32 = 0
 
-/// Function symbols of several tables with their strings in one.
-struct SymbolCollection {
-  static let maximumSymbols = 4_000_000
-  /// Offsets into the strings are 32 bits wide.
-  static let maximumStringBytes = 512 << 20
+  var start: UInt64 { order >> 8 }
+  var rank: Rank { Rank(rawValue: UInt8(truncatingIfNeeded: order)) }
 
-  private(set) var candidates: [SymbolCandidate] = []
-  private(set) var strings: [UInt8] = []
+  /// Of the names of one address the lowest wins.
+  struct Rank: OptionSet {
+    let rawValue: UInt8
 
-  mutating func takeCandidates() -> [SymbolCandidate] {
-    defer { candidates = [] }
-    return candidates
+    static let weak = Rank(rawValue: 1)
+    static let local = Rank(rawValue: 2)
+    static let withoutSize = Rank(rawValue: 4)
+    /// Without a type: a last resort.
+    static let label = Rank(rawValue: 8)
+    /// A jump to an imported function rather than the function.
+    static let procedureLinkage = Rank(rawValue: 16)
   }
 
-  mutating func append(_ candidate: SymbolCandidate) { candidates.append(candidate) }
+  /// Nil beyond any address that a processor can execute.
+  init?(start: UInt64, size: UInt64, name: UInt32, rank: Rank) {
+    guard start < 1 << 56 else { return nil }
+    order = start << 8 | UInt64(rank.rawValue)
+    self.size = UInt32(clamping: size)
+    self.name = name
+  }
+}
 
-  mutating func addTable(ofType type: Int32, from file: borrowing ElfFile) throws(SymbolFailure) {
-    if let table = file.firstSection(ofType: type) { _ = try addTable(section: table, of: file) }
+/// Function symbols of several tables, and where their names are.
+struct SymbolCollection {
+  static let maximumSymbols = 4_000_000
+
+  private(set) var entries: [SymbolEntry] = []
+  private(set) var strings = SymbolStrings()
+
+  mutating func takeEntries() -> [SymbolEntry] {
+    defer { entries = [] }
+    return entries
+  }
+
+  mutating func append(_ entry: SymbolEntry) { entries.append(entry) }
+
+  /// `opened` is the file again, for the names that are read later.
+  mutating func addFullTable(from file: borrowing ElfFile, _ opened: SharedFile) throws(SymbolFailure) {
+    guard let table = file.firstSection(ofType: SHT_SYMTAB) else { return }
+    let count = try Self.symbolCount(of: table, in: file)
+    let base = try addStrings(of: table, in: file, opened)
+    try addSymbols(section: table, count, of: file, stringBase: base)
+  }
+
+  mutating func addFullTable(ofFile opened: SharedFile) throws(SymbolFailure) {
+    try addFullTable(from: ElfFile(descriptor: opened.rawDescriptor), opened)
   }
 
   /// Adds the dynamic symbols and the linkage table's jumps. A full table that was read before holds the same
   /// functions; one that was thinned out, by hand or for mini debug information, may hold fewer, and then both count.
-  mutating func addDynamicTable(from file: borrowing ElfFile) throws(SymbolFailure) {
+  mutating func addDynamicTable(from file: borrowing ElfFile, _ opened: SharedFile) throws(SymbolFailure) {
     guard let table = file.firstSection(ofType: SHT_DYNSYM) else { return }
-    let before = candidates.count
-    let strings = try addTable(section: table, of: file)
-    if before >= candidates.count - before { candidates.removeSubrange(before...) }
-    try addProcedureLinkage(of: file, symbolTable: table, stringBase: strings)
+    let before = entries.count
+    let count = try Self.symbolCount(of: table, in: file)
+    let base = try addStrings(of: table, in: file, opened)
+    if before < count {
+      try addSymbols(section: table, count, of: file, stringBase: base)
+      if before >= entries.count - before { entries.removeSubrange(before...) }
+    }
+    try addProcedureLinkage(of: file, symbolTable: table, stringBase: base)
   }
 
-  /// Adds the function symbols of a table and answers where its strings begin in `strings`.
-  private mutating func addTable(section index: Int, of file: borrowing ElfFile) throws(SymbolFailure) -> Int
-  {
-    let table = file.sections[index]
-    guard table.entrySize == UInt64(MemoryLayout<Elf64_Sym>.size) else { throw .damaged }
-    let count = Int(table.size / table.entrySize)
-    guard count <= Self.maximumSymbols else { throw .tooLarge }
-    let base = try addStrings(section: table.link, of: file)
-    let sections = file.sections
-    try file.withBytes(ofSection: index) { bytes in
-      addSymbols(in: bytes, count: count, stringBase: base) { symbol in
+  private static func symbolCount(of table: Int, in file: borrowing ElfFile) throws(SymbolFailure) -> Int {
+    let section = file.sections[table]
+    guard section.entrySize == UInt64(MemoryLayout<Elf64_Sym>.size) else { throw .damaged }
+    let count = section.size / section.entrySize
+    guard count <= UInt64(maximumSymbols) else { throw .tooLarge }
+    return Int(count)
+  }
+
+  private mutating func addSymbols(
+    section table: Int, _ count: Int, of file: borrowing ElfFile, stringBase: Int
+  ) throws(SymbolFailure) {
+    let code = file.sections.map(\.code)
+    entries.reserveCapacity(entries.count + count)
+    try file.readPieces(ofSection: table, unit: MemoryLayout<Elf64_Sym>.size) { bytes in
+      addSymbols(in: bytes, stringBase: stringBase) { symbol in
         let section = Int(symbol.st_shndx)
-        return sections.indices.contains(section) ? sections[section] : nil
+        return section < code.count ? code[section] : nil
       }
     }
-    return base
   }
 
-  /// Adds the functions of a table whose strings begin at `stringBase`; `home` answers the section of a symbol.
-  mutating func addSymbols(
-    in bytes: RawSpan, count: Int, stringBase: Int, home: (Elf64_Sym) -> ElfSection?
-  ) {
-    for number in 0..<min(count, bytes.byteCount / MemoryLayout<Elf64_Sym>.size) {
+  /// Adds the functions of a table whose strings begin at `stringBase`; `home` answers where the code of the symbol's
+  /// section lies.
+  mutating func addSymbols(in bytes: RawSpan, stringBase: Int, home: (Elf64_Sym) -> Range<UInt64>?) {
+    for number in 0..<bytes.byteCount / MemoryLayout<Elf64_Sym>.size {
       let offset = number * MemoryLayout<Elf64_Sym>.size
       let symbol = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Elf64_Sym.self)
       let name = stringBase + Int(symbol.st_name)
-      guard symbol.st_name != 0, name < strings.count, symbol.st_shndx != UInt16(SHN_UNDEF),
-        let section = home(symbol),
-        let candidate = Self.candidate(symbol, name: UInt32(name), section)
+      guard symbol.st_name != 0, name < strings.byteCount, symbol.st_shndx != UInt16(SHN_UNDEF),
+        let rank = SymbolEntry.Rank(symbol), let section = home(symbol), section.contains(symbol.st_value)
       else { continue }
-      candidates.append(candidate)
+      let rest = section.upperBound - symbol.st_value
+      let size = min(rest, symbol.st_size == 0 ? SymbolIndex.reachWithoutSize : symbol.st_size)
+      if let entry = SymbolEntry(start: symbol.st_value, size: size, name: UInt32(name), rank: rank) {
+        entries.append(entry)
+      }
     }
   }
 
-  private mutating func addStrings(section index: Int, of file: borrowing ElfFile) throws(SymbolFailure)
-    -> Int
-  {
-    guard file.sections.indices.contains(index), file.sections[index].type == UInt32(SHT_STRTAB) else {
-      throw .damaged
-    }
-    let base = strings.count
-    guard file.sections[index].size < UInt64(Self.maximumStringBytes - base) else { throw .tooLarge }
-    try file.append(section: index, to: &strings)
-    strings.append(0)
-    return base
+  private mutating func addStrings(
+    of table: Int, in file: borrowing ElfFile, _ opened: SharedFile
+  ) throws(SymbolFailure) -> Int {
+    let link = file.sections[table].link
+    guard file.sections.indices.contains(link), file.sections[link].type == UInt32(SHT_STRTAB),
+      file.contains(section: link)
+    else { throw .damaged }
+    return try addStrings(opened, offset: file.sections[link].offset, count: file.sections[link].size)
   }
 
-  /// Both tables' strings at once: growing the array would copy the first ones.
-  mutating func reserveStrings(of file: borrowing ElfFile) {
-    let tables = [SHT_SYMTAB, SHT_DYNSYM].compactMap { file.firstSection(ofType: $0) }
-    let sizes = tables.map { file.sections[$0].link }.filter { file.sections.indices.contains($0) }
-      .map { min(file.sections[$0].size, ElfFile.maximumSectionBytes) }
-    strings.reserveCapacity(Int(sizes.reduce(2, +)))
-  }
-
-  /// They begin where `strings` ended.
-  mutating func addStrings(_ bytes: RawSpan) throws(SymbolFailure) {
-    guard strings.count + bytes.byteCount < Self.maximumStringBytes else { throw .tooLarge }
-    strings.reserveCapacity(strings.count + bytes.byteCount + 1)
-    unsafe bytes.withUnsafeBytes { unsafe strings.append(contentsOf: $0) }
-    strings.append(0)
-  }
-
-  /// Functions and indirect functions anywhere executable; labels without a type only as the last resort.
-  private static func candidate(
-    _ symbol: Elf64_Sym, name: UInt32, _ section: ElfSection
-  ) -> SymbolCandidate? {
-    let type = Int32(symbol.st_info & 0xF)
-    let binding = Int32(symbol.st_info >> 4)
-    guard type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE else { return nil }
-    guard section.isExecutable, let sectionEnd = section.end,
-      section.address <= symbol.st_value, symbol.st_value < sectionEnd
-    else { return nil }
-    let (end, overflow) = symbol.st_value.addingReportingOverflow(symbol.st_size)
-    let bindingRank: UInt8 = binding == STB_WEAK ? 1 : binding == STB_LOCAL ? 2 : 0
-    let rank = (type == STT_NOTYPE ? 8 : 0) + (symbol.st_size == 0 ? 4 : 0) + bindingRank
-    return SymbolCandidate(
-      address: symbol.st_value,
-      end: symbol.st_size == 0 || overflow ? sectionEnd : min(end, sectionEnd), name: name, rank: rank,
-      statesEnd: symbol.st_size != 0)
+  mutating func addStrings(_ file: SharedFile, offset: UInt64, count: UInt64) throws(SymbolFailure) -> Int {
+    try strings.add(file, offset: offset, count: count)
   }
 }
 
-/// The NUL-terminated string at an offset, cut after 16 KiB: a hostile table can let every symbol name the same
-/// megabytes.
-func symbolName(at offset: UInt32, in strings: [UInt8]) -> ArraySlice<UInt8> {
-  let rest = strings.dropFirst(Int(offset)).prefix(16_384)
-  return rest.prefix(rest.firstIndex(of: 0).map { $0 - rest.startIndex } ?? rest.count)
+extension SymbolEntry.Rank {
+  /// Functions and indirect functions; labels without a type only as the last resort.
+  fileprivate init?(_ symbol: Elf64_Sym) {
+    let type = Int32(symbol.st_info & 0xF)
+    guard type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE else { return nil }
+    self = []
+    switch Int32(symbol.st_info >> 4) {
+    case STB_WEAK: insert(.weak)
+    case STB_LOCAL: insert(.local)
+    default: break
+    }
+    if symbol.st_size == 0 { insert(.withoutSize) }
+    if type == STT_NOTYPE { insert(.label) }
+  }
+}
+
+extension ElfSection {
+  /// Where its code lies; nil if it has none, or wraps around.
+  fileprivate var code: Range<UInt64>? {
+    guard isExecutable, let end else { return nil }
+    return address..<end
+  }
 }

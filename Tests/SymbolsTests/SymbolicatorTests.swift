@@ -60,15 +60,18 @@ import Testing
   }
 
   @Test("SCALE-06: indexes keep within their memory") func keepsWithinItsMemory() throws {
-    let text = String(repeating: "n", count: 2000)
     var symbolicator = Symbolicator(limitBytes: 10_000)
+    var largest = 0
     for number in 0..<20 {
-      let file = try file(text + "\(number)")
+      var builder = ElfBuilder()
+      builder.add((0..<100).map { TestSymbol(name: "f\(number)", address: 0x1000 + 16 * $0, size: 16) })
+      let file = try memoryFile(builder.bytes)
       var frames = [frame(0x1000)]
       name(&frames, with: &symbolicator, file)
-      #expect(frames[0].symbol?.escaped == text + "\(number)")
-      #expect(symbolicator.byteCount <= 10_000)
+      #expect(frames[0].symbol?.escaped == "f\(number)")
+      largest = max(largest, symbolicator.byteCount)
     }
+    #expect(2000...10_000 ~= largest)
   }
 
   @Test func noticesAFileRewrittenInPlace() throws {
