@@ -158,7 +158,8 @@ package struct SymbolIndex: Sendable {
       let statesEnd = !first.rank.contains(.withoutSize)
       // A label without a size inside a function is a place in it, not a function.
       if !statesEnd && first.start < furthestStatedEnd { continue }
-      first.size = size(ofPlace: symbols[position..<next], before: next < symbols.count ? symbols[next].start : .max)
+      first.size = size(
+        ofPlace: symbols[position..<next], before: next < symbols.count ? symbols[next].start : .max)
       let end = first.start + UInt64(first.size)
       if statesEnd { furthestStatedEnd = max(furthestStatedEnd, end) }
       while let last = open.last, last.end <= end { open.removeLast() }
