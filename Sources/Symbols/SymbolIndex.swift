@@ -145,7 +145,7 @@ package struct SymbolIndex: Sendable {
   /// Sorted by address and rank, without what is neither the name of a place nor an alias. In place: a large program
   /// has a million.
   private static func arranged(_ symbols: consuming [SymbolEntry]) -> [SymbolEntry] {
-    symbols.sort { $0.order < $1.order }
+    symbols.sortByOrder()
     // Places that reach beyond every later one so far, outermost first, with the address behind their last byte.
     var open: [(index: UInt32, end: UInt64)] = []
     var furthestStatedEnd: UInt64 = 0
@@ -158,8 +158,8 @@ package struct SymbolIndex: Sendable {
       let statesEnd = !first.rank.contains(.withoutSize)
       // A label without a size inside a function is a place in it, not a function.
       if !statesEnd && first.start < furthestStatedEnd { continue }
-      first.size = size(
-        ofPlace: symbols[position..<next], before: next < symbols.count ? symbols[next].start : .max)
+      let following = next < symbols.count ? symbols[next].start : .max
+      first.size = size(ofPlace: symbols[position..<next], before: following)
       let end = first.start + UInt64(first.size)
       if statesEnd { furthestStatedEnd = max(furthestStatedEnd, end) }
       while let last = open.last, last.end <= end { open.removeLast() }
