@@ -81,6 +81,9 @@ package final class Analyst {
   /// Starts the process before it is needed.
   package func prepare() { start() }
 
+  /// Starts the process that opens files before it is needed.
+  package func prepareFiles() { broker.prepare() }
+
   /// What came up about modules since the last call.
   package func takeRemarks() -> [ByteString] {
     defer { remarks = [] }

@@ -24,6 +24,9 @@ struct FileBroker: ~Copyable {
 
   var cpuTime: Duration { helper.cpuTime }
 
+  /// Starts the helper before it is needed; what fails is told by the first question.
+  mutating func prepare() { try? helper.prepare() }
+
   mutating func readMaps(of thread: Int32) -> SealedBytes? {
     try? helper.readMaps(processID: process, threadID: thread, deadline: .seconds(2))
   }

@@ -15,8 +15,10 @@ struct DumpCommand {
   func run() throws(ProgramFailure) -> ExitCode {
     let process = try WatchedProcess(try processID(), thread: options.thread ?? .main)
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
-    let reporter = DumpReporter(Reporter(options, process, output: output))
     let camera = ThreadCamera(try open(process), mayStop: !options.neverStop, isForDump: true)
+    // Each of our processes takes milliseconds to start, so all do at once; what fails is told by the first question.
+    try? camera.prepare()
+    let reporter = DumpReporter(Reporter(options, process, output: output))
     try refuseIfNotPermitted(process, camera)
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
     var dump = ThreadDump(
@@ -59,7 +61,10 @@ private final class DumpReporter {
   private(set) var hasFailed = false
   private var isReaderGone = false
 
-  init(_ reporter: consuming Reporter) { self.reporter = reporter }
+  init(_ reporter: consuming Reporter) {
+    reporter.prepareForDump()
+    self.reporter = reporter
+  }
 
   func write(_ item: ReportItem) {
     if isReaderGone { return }

@@ -31,6 +31,12 @@ struct Reporter: ~Copyable {
     self.output = output
   }
 
+  /// Starts what will be needed at once.
+  func prepareForDump() {
+    analyst.prepare()
+    analyst.prepareFiles()
+  }
+
   /// Takes items until the queue is closed.
   mutating func run(_ queue: ReportQueue) {
     var isLast = false

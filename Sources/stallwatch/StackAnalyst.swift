@@ -23,6 +23,9 @@ final class StackAnalyst {
   /// Starts the analyst before it is needed.
   func prepare() { analyst.prepare() }
 
+  /// Starts the process that opens files for it.
+  func prepareFiles() { analyst.prepareFiles() }
+
   /// For poll(2): when it is readable, `proceed` has something to do.
   var rawSocket: Int32? { analyst.rawSocket }
   func proceed() { analyst.proceed() }
