@@ -3,13 +3,14 @@
 #define CCOMPRESSION_SHIM_H
 
 #include <errno.h>
+#include <libdeflate.h>
 #include <lzma.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <zlib.h>
 #include <zstd.h>
 
 enum { ccompression_piece = 65536 };
@@ -38,21 +39,26 @@ static inline bool ccompression_write(struct ccompression_output *output, const 
 
 // Each appends to the file behind `descriptor` and answers how many bytes came out, or −1: damaged, or beyond `limit`.
 
-static inline int64_t ccompression_zlib(const void *bytes, uint32_t count, int descriptor, uint64_t limit) {
-  struct ccompression_output output = {descriptor, 0, limit};
-  uint8_t piece[ccompression_piece];
-  z_stream stream = {.next_in = (uint8_t *)bytes, .avail_in = count};
-  if (inflateInit(&stream) != Z_OK) return -1;
-  int state = Z_OK;
-  bool fits = true;
-  while (fits && state == Z_OK) {
-    stream.next_out = piece;
-    stream.avail_out = sizeof piece;
-    state = inflate(&stream, Z_NO_FLUSH);
-    fits = ccompression_write(&output, piece, sizeof piece - stream.avail_out);
-  }
-  inflateEnd(&stream);
-  return fits && state == Z_STREAM_END ? (int64_t)output.written : -1;
+// Takes `size` bytes out of a zlib stream at once; false if it is damaged, or holds fewer or more.
+static inline bool ccompression_inflate(const void *bytes, size_t count, void *out, size_t size) {
+  struct libdeflate_decompressor *stream = libdeflate_alloc_decompressor();
+  bool isWhole = stream && libdeflate_zlib_decompress(stream, bytes, count, out, size, NULL) == LIBDEFLATE_SUCCESS;
+  libdeflate_free_decompressor(stream);
+  return isWhole;
+}
+
+// Straight into the pages of the file. `limit` is the size that the stream states.
+static inline int64_t ccompression_zlib(const void *bytes, size_t count, int descriptor, uint64_t limit) {
+  off_t start = lseek(descriptor, 0, SEEK_CUR);
+  size_t before = (size_t)start % 4096;
+  if (limit == 0) return 0;
+  if (start < 0 || ftruncate(descriptor, start + (off_t)limit)) return -1;
+  uint8_t *pages =
+      mmap(NULL, before + limit, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, start - (off_t)before);
+  if (pages == MAP_FAILED) return -1;
+  bool isWhole = ccompression_inflate(bytes, count, pages + before, limit);
+  munmap(pages, before + limit);
+  return isWhole && lseek(descriptor, start + (off_t)limit, SEEK_SET) >= 0 ? (int64_t)limit : -1;
 }
 
 static inline int64_t ccompression_zstd(const void *bytes, size_t count, int descriptor, uint64_t limit) {
@@ -94,9 +100,9 @@ static inline int64_t ccompression_xz(const void *bytes, size_t count, int descr
   return fits && state == LZMA_STREAM_END ? (int64_t)output.written : -1;
 }
 
-// The checksum of .gnu_debuglink is zlib's CRC-32.
-static inline uint32_t ccompression_crc32(uint32_t crc, const void *bytes, uint32_t count) {
-  return (uint32_t)crc32(crc, (const uint8_t *)bytes, count);
+// The checksum of .gnu_debuglink is the CRC-32 of gzip.
+static inline uint32_t ccompression_crc32(uint32_t crc, const void *bytes, size_t count) {
+  return libdeflate_crc32(crc, bytes, count);
 }
 
 #endif

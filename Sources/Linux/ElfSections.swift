@@ -32,11 +32,10 @@ extension ElfImage {
       let size = Int(exactly: section.littleEndian(at: 8, count: 8)), 1...limit ~= size
     else { return nil }
     var bytes = [UInt8](repeating: 0, count: size)
-    var count = uLongf(size)
-    let result = unsafe section.withUnsafeBufferPointer { section in
-      unsafe uncompress(&bytes, &count, section.baseAddress! + 24, uLong(section.count - 24))
+    let isWhole = unsafe section.withUnsafeBufferPointer { section in
+      unsafe ccompression_inflate(section.baseAddress! + 24, section.count - 24, &bytes, size)
     }
-    return result == Z_OK && count == uLongf(size) ? bytes : nil
+    return isWhole ? bytes : nil
   }
 
   private func anySection(named name: String) -> (segment: Segment, isCompressed: Bool)? {

@@ -161,7 +161,7 @@ extension DebugFileSearch {
       }
       guard let count else { return nil }
       if count == 0 { return sum }
-      sum = unsafe piece.withUnsafeBytes { unsafe ccompression_crc32(sum, $0.baseAddress, UInt32(count)) }
+      sum = unsafe piece.withUnsafeBytes { unsafe ccompression_crc32(sum, $0.baseAddress, count) }
       offset += count
     }
     return nil

@@ -24,7 +24,13 @@ extension ElfFile {
     }
   }
 
-  /// Section indexes and names, of those sections that libdw reads.
+  /// Large in proportion, and nobody asks where variables are, or for what linkers and debuggers look up.
+  private static let unread: Set<String> = [
+    "loc", "loclists", "aranges", "frame", "macro", "macinfo", "names", "pubnames", "pubtypes", "gnu_pubnames",
+    "gnu_pubtypes",
+  ]
+
+  /// Section indexes and names, of those sections that libdw reads for us.
   private var debugSections: [(index: Int, name: [UInt8])] {
     let found: [(index: Int, name: [UInt8])] = sections.indices.compactMap { index in
       guard sections[index].type == UInt32(SHT_PROGBITS) else { return nil }
@@ -32,7 +38,9 @@ extension ElfFile {
       let isOne =
         name.starts(with: ".debug_".utf8) || name.starts(with: ".zdebug_".utf8)
         || name == Array(".gnu_debugaltlink".utf8)
-      return isOne ? (index, name) : nil
+      let word = name.split(separator: UInt8(ascii: "_"), maxSplits: 1).last ?? []
+      guard isOne, !Self.unread.contains(String(decoding: word, as: UTF8.self)) else { return nil }
+      return (index, name)
     }
     // DWARF 5 has about 25.
     return Array(found.prefix(256))
@@ -111,7 +119,7 @@ private struct SectionWriter {
     case .none: return UInt64(raw.count)
     case .unknown: throw .unknownCompression
     case .zlib(let header), .zstd(let header):
-      guard raw.count > header, raw.count <= UInt32.max else { throw .damaged }
+      guard raw.count > header else { throw .damaged }
       let isGNU = header == 12
       let size = unsafe raw.loadUnaligned(fromByteOffset: isGNU ? 4 : 8, as: UInt64.self)
       return isGNU ? size.byteSwapped : size
@@ -123,7 +131,7 @@ private struct SectionWriter {
     switch packing {
     case .none: unsafe store(raw) ? Int64(raw.count) : -1
     case .zlib(let header):
-      unsafe ccompression_zlib(raw.baseAddress! + header, UInt32(raw.count - header), descriptor, size)
+      unsafe ccompression_zlib(raw.baseAddress! + header, raw.count - header, descriptor, size)
     case .zstd(let header):
       unsafe ccompression_zstd(raw.baseAddress! + header, raw.count - header, descriptor, size)
     case .unknown: -1
