@@ -4,6 +4,7 @@ internal import CommandLineOptions
 internal import Glibc
 internal import Linux
 internal import Reports
+internal import Stacks
 internal import StallCore
 
 struct DumpCommand {
@@ -17,13 +18,13 @@ struct DumpCommand {
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let camera = ThreadCamera(try open(process), mayStop: !options.neverStop, isForDump: true)
     // Each of our processes takes milliseconds to start, so all do at once; what fails is told by the first question.
-    try? camera.prepare()
     let reporter = DumpReporter(Reporter(options, process, output: output))
-    try refuseIfNotPermitted(process, camera)
+    try? camera.prepare()
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    let first = try captureOrRefuse(process, camera)
     var dump = ThreadDump(
       process: process.id, only: options.thread == nil ? nil : process.thread.threadID, most: .max)
-    dump.take(camera) { reporter.write(.dumpedThread($0)) }
+    dump.take(camera, first: first) { reporter.write(.dumpedThread($0)) }
     if dump.threads == 0 { throw Refusal.noProcess(process.id) }
     let took = Instant(nanoseconds: Clock.monotonicNanoseconds) - began
     reporter.write(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped)))
@@ -45,13 +46,14 @@ struct DumpCommand {
   }
 
   /// Not one stack, because we may not: that is one refusal, not many threads without a stack.
-  private func refuseIfNotPermitted(
+  private func captureOrRefuse(
     _ process: WatchedProcess, _ camera: ThreadCamera
-  ) throws(ProgramFailure) {
-    _ = camera.capture(process.thread.threadID, role: process.thread.role, isParked: true, isDump: true)
+  ) throws(ProgramFailure) -> CapturedThread {
+    let first = camera.capture(process.thread.threadID, role: process.thread.role, isDump: true)
     if let error = camera.refusal, error.meansNotAllowed {
       throw Refusal.notPermitted(process.id, error, command: .dump)
     }
+    return first
   }
 }
 

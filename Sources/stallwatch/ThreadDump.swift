@@ -24,8 +24,13 @@ struct ThreadDump {
   /// they can be copied is given up on after a few lists, and the rest is counted. Threads that end meanwhile are left
   /// out.
   ///
-  /// - Parameter parked: a thread that the watch has seen in its loop's wait.
-  mutating func take(_ camera: ThreadCamera, parked: Int32? = nil, each: (CapturedThread) -> Void) {
+  /// - Parameters:
+  ///   - first: a thread that was captured already.
+  ///   - parked: a thread that the watch has seen in its loop's wait.
+  mutating func take(
+    _ camera: ThreadCamera, first: CapturedThread? = nil, parked: Int32? = nil,
+    each: (CapturedThread) -> Void
+  ) {
     camera.beginDump()
     defer { camera.endDump() }
     var seen: Set<Int32> = []
@@ -38,8 +43,10 @@ struct ThreadDump {
           omitted += 1
           continue
         }
-        let captured = camera.capture(
-          thread, role: thread == process ? .main : .worker, isParked: thread == parked, isDump: true)
+        let captured =
+          first.flatMap { $0.threadID == thread ? $0 : nil }
+          ?? camera.capture(
+            thread, role: thread == process ? .main : .worker, isParked: thread == parked, isDump: true)
         if case .failure(.gone) = captured.result { continue }
         if case .failure = captured.result { withoutStack += 1 }
         threads += 1
