@@ -1,12 +1,13 @@
 // Whether a process runs a 32-bit program, whose registers and system-call numbers are not ours.
 
 package enum ElfClass {
-  /// From the file that the process executes: `e_ident[EI_CLASS]` is 1 for ELFCLASS32, elf(5). False where that cannot be
-  /// read. Opens a file, which can block where its file system does not answer.
+  /// From its auxiliary vector (getauxval(3)), pairs of words that are as wide as its addresses: AT_PHENT (4), the size
+  /// of a program header, is 32 in ELFCLASS32. Not from its file, which need not answer just when the program stalls.
+  /// False where that cannot be read.
   package static func isThirtyTwoBit(process: Int32) -> Bool {
-    guard let file = RegularFile(path: Array("/proc/\(process)/exe".utf8)),
-      let identification = FilePages(file: file.takeDescriptor()).bytes(at: 0, count: 5)
-    else { return false }
-    return identification == [0x7F, 0x45, 0x4C, 0x46, 1]
+    guard let vector = try? readPseudoFile("/proc/\(process)/auxv", limit: 4096) else { return false }
+    return stride(from: 0, to: vector.count - 7, by: 8).contains {
+      vector.littleEndian(at: $0, count: 4) == 4 && vector.littleEndian(at: $0 + 4, count: 4) == 32
+    }
   }
 }

@@ -51,6 +51,43 @@ import Testing
     #expect(output.contains("target stopped 0 µs"))
   }
 
+  /// A program and its file system, which answers until it is stopped.
+  private struct ProgramOnItsMount: ~Copyable {
+    private let server: TargetProcess
+    let process: Int32
+
+    init(_ directory: borrowing TemporaryDirectory) throws {
+      var server = try TargetProcess(
+        path: builtProduct("TestTarget"), arguments: ["on-dead-filesystem", directory.path])
+      let process = try #require(Int32(try server.readLine()))
+      #expect(try server.readLine() == "ready")
+      self.process = process
+      self.server = server
+    }
+
+    func stopAnswering() { server.signal(SIGSTOP) }
+  }
+
+  private static let hasFUSE: Bool = {
+    do {
+      let directory = try TemporaryDirectory()
+      return try ProgramOnItsMount(directory).process > 0
+    } catch { return false }
+  }()
+
+  @Test(
+    "PROC-11, NS-07: a program whose file lies on a dead mount has a stack",
+    .enabled(if: hasFUSE, "no file system of its own (FUSE) is allowed"))
+  func deadFileSystem() throws {
+    let directory = try TemporaryDirectory()
+    let program = try ProgramOnItsMount(directory)
+    program.stopAnswering()
+    var dump = try WatchRun(["dump", "--json", "--pid", "\(program.process)"])
+    let record = try dump.next("dump")
+    #expect(record.symbols.contains { $0.contains("pause") })
+    #expect(try dump.end() == .exited(0))
+  }
+
   @Test("PT-07: a thread in an uninterruptible wait costs no deadline, and the others are shown")
   func uninterruptibleThread() throws {
     let target = try TargetProcess.start("vfork-parent", "beside")
