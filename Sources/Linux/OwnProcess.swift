@@ -20,7 +20,9 @@ package enum OwnProcess {
   /// Out of reach of the terminal and of those who clean up by name, but not longer-lived than its parent: the kernel
   /// kills it when the thread that started it ends, which matters only while it is blocked.
   package static func becomeWorker(named name: StaticString) {
-    for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2] {
+    for number in [
+      SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2,
+    ] {
       _ = Glibc.signal(number, SIG_IGN)
     }
     clinux_unblock_all_signals()

@@ -4,13 +4,12 @@ internal import Glibc
 internal import Linux
 
 enum OwnStart {
-  /// Our caller ignores SIGPIPE; so do the programs that we start.
-  static let inheritedIgnoredPipe = OwnProcess.ignores(SIGPIPE)
+  /// What we ignore and our caller did not; the programs that we start find it as our caller left it.
+  static let ignored = [SIGPIPE, SIGXFSZ].filter { !OwnProcess.ignores($0) }
 
-  /// A closed pipe is an error of write(2), and children can be waited for.
+  /// A closed pipe and a file at its limit are errors of write(2), and children can be waited for.
   static func prepare() {
-    _ = inheritedIgnoredPipe
-    signal(SIGPIPE, SIG_IGN)
+    for number in ignored { signal(number, SIG_IGN) }
     signal(SIGCHLD, SIG_DFL)
     occupyStandardDescriptors()
   }

@@ -54,7 +54,7 @@ struct RunCommand {
     do throws(StartedProgram.Failure) {
       return try StartedProgram(
         arguments.map(\.bytes), unblocked: ProgramKeeper.received(options),
-        defaults: OwnStart.inheritedIgnoredPipe ? [] : [SIGPIPE], as: user)
+        defaults: OwnStart.ignored, as: user)
     } catch {
       switch error {
       case .cannotBecomeUser(let reason): throw Refusal.cannotBecome(options.user ?? "", reason)

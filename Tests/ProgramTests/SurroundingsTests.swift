@@ -6,14 +6,27 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct SurroundingsTests {
-  @Test(arguments: ["HUP", "INT", "QUIT", "PIPE", "TERM"])
+  @Test(arguments: ["HUP", "INT", "QUIT", "PIPE", "XFSZ", "TERM"])
   func childIgnoresWhatWeWereToldToIgnore(_ signal: String) throws {
     let script = "trap '' \(signal); exec $W run -q -- sh -c 'kill -\(signal) $$; exit 3'"
     #expect(try shell(script).status == .exited(3))
   }
 
-  @Test func childDiesOfABrokenPipeAlthoughWeIgnoreIt() throws {
-    #expect(try shell("exec $W run -q -- sh -c 'kill -PIPE $$; exit 3'").status == .signaled(SIGPIPE))
+  @Test(arguments: ["PIPE": SIGPIPE, "XFSZ": SIGXFSZ])
+  func childDiesOfWhatOnlyWeIgnore(_ name: String, _ number: Int32) throws {
+    let run = "exec $W run -q -- sh -c 'kill -\(name) $$; exit 3'"
+    #expect(try shell(run).status == .signaled(number))
+  }
+
+  /// setrlimit(2): the file of the reports may not grow (RLIMIT_FSIZE).
+  @Test func limitOnFilesEndsNobody() throws {
+    let (output, status) = try shell(
+      """
+      f=/tmp/stallwatch-test-$$-limited; (ulimit -f 1; $W run --json -o $f -- sh -c 'sleep 0.2; exit 7' 2>&1)
+      s=$?; wc -c <$f; rm $f; exit $s
+      """)
+    #expect(status == .exited(7))
+    #expect(output.contains("cannot write a report: File too large") && output.hasSuffix("512"))
   }
 
   /// The child has ended and its last records do not fit into the pipe.
