@@ -50,6 +50,11 @@ package struct DescriptorSet: Hashable, Sendable {
     return result
   }
 
+  /// One descriptor, of several that are in the other set.
+  package func isOne(of other: DescriptorSet) -> Bool {
+    count == 1 && other.count > 1 && !intersection(other).isEmpty
+  }
+
   package var isEmpty: Bool { count == 0 }
   package var elements: [Int32] { (0..<count).map { sorted[$0] } }
 

@@ -162,6 +162,7 @@ package struct EventLoopModel: Sendable {
   private func shouldReplace(_ home: HomeCandidate, by other: HomeCandidate, at moment: Instant) -> Bool {
     if !home.isBelievable, other.rank >= home.rank || other.wasReturnedTo { return true }
     let isAbandoned = moment - home.lastSeen > Self.abandonedAfter && other.visits >= 5
+    if other.isPart(of: home) { return isAbandoned }
     if other.rank > home.rank {
       // A loop of `work(); sleep(1)` whose work polls: the sleep is further out and is what it comes back to.
       let isInsideHome = home.wasReturnedTo && other.isDeeper(than: home)

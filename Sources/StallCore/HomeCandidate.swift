@@ -28,12 +28,25 @@ package struct HomeCandidate: Sendable {
     self.wasFoundHere = wasFoundHere
   }
 
-  /// The same multiplexer. A poll set is the same if it holds any of the core: sets grow, shrink and move.
+  /// The same multiplexer. A poll set is the same if it holds any of the core: sets grow, shrink and move. But who asks
+  /// from elsewhere for one of them alone waits for an answer: Xlib for the server's, Ruby in a sleep for its timer.
   package func matches(_ other: Site) -> Bool {
     if isReadOnlyOnce(with: other) { return true }
     guard site.multiplexer == other.multiplexer else { return false }
     guard let core, let descriptors = other.descriptors else { return true }
+    if descriptors.isOne(of: core), isFar(from: other) { return false }
     return !core.intersection(descriptors).isEmpty
+  }
+
+  /// A wait for one of the descriptors of `home` alone.
+  package func isPart(of home: HomeCandidate) -> Bool {
+    guard let core, let whole = home.core else { return false }
+    return core.isOne(of: whole)
+  }
+
+  /// Made from another depth than the last wait here.
+  private func isFar(from other: Site) -> Bool {
+    max(site.stackPointer, other.stackPointer) - min(site.stackPointer, other.stackPointer) > Self.depthMargin
   }
 
   /// The same poll or select, made at the same place, whose descriptors could be read only one of the two times.
@@ -45,11 +58,13 @@ package struct HomeCandidate: Sendable {
   package mutating func see(_ newSite: Site, at moment: Instant, isNewVisit: Bool) {
     if isNewVisit { visits += 1 } else { waited += moment - lastSeen }
     lastSeen = moment
+    let isFurtherOut = newSite.stackPointer > shallowestStackPointer && isFar(from: newSite)
     if site.isUnread || !newSite.isUnread { site = newSite }
     shallowestStackPointer = max(shallowestStackPointer, newSite.stackPointer)
     if let descriptors = newSite.descriptors {
       let common = core?.intersection(descriptors) ?? descriptors
-      core = common.isEmpty ? descriptors : common
+      // Until now for one descriptor alone, from further in: an answer, before the loop was there.
+      core = common.isEmpty || common.count == 1 && isFurtherOut ? descriptors : common
     }
   }
 

@@ -142,6 +142,17 @@ struct Watched {
     }
   }
 
+  /// Parks four times in a poll of each of these sets.
+  mutating func idleInSets(_ sets: [[Int32]], depth: UInt64) {
+    for set in sets {
+      for _ in 0..<4 {
+        script.block(in: SystemCallNumber.poll, 0x5000, depth: depth, set: set)
+        stay(.milliseconds(100))
+        script.run(.milliseconds(1))
+      }
+    }
+  }
+
   mutating func park() {
     script.block(in: SystemCallNumber.epollWait, 5)
     look()
