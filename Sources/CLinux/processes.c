@@ -64,9 +64,10 @@ void clinux_set_alarm(int64_t microseconds) {
   setitimer(ITIMER_REAL, &value, NULL);
 }
 
-pid_t clinux_adopter_of_orphans(void) {
-  pid_t adopter = 0;
+pid_t clinux_adopter_of_orphans(pid_t *orphan) {
+  pid_t found[2] = {0, 0};  // the adopter, and the orphan itself
   int news[2];
+  *orphan = 0;
   if (pipe2(news, O_CLOEXEC)) return 0;
   pid_t child = fork();
   if (child == 0) {
@@ -74,18 +75,21 @@ pid_t clinux_adopter_of_orphans(void) {
     if (fork() == 0) {
       // Here only what is safe in a copy of a program with several threads, signal-safety(7).
       while (getppid() == parent) poll(NULL, 0, 1);
-      adopter = getppid();
-      _exit(write(news[1], &adopter, sizeof adopter) < 0);
+      found[0] = getppid();
+      found[1] = getpid();
+      _exit(write(news[1], found, sizeof found) < 0);
     }
     _exit(0);
   }
   close(news[1]);
   if (child > 0) waitpid(child, NULL, 0);
   ssize_t count;
-  do count = read(news[0], &adopter, sizeof adopter);
+  do count = read(news[0], found, sizeof found);
   while (count < 0 && errno == EINTR);
   close(news[0]);
-  return count == sizeof adopter ? adopter : 0;
+  if (count != sizeof found) return 0;
+  *orphan = found[1];
+  return found[0];
 }
 
 // The file actions that give the child its descriptors; 0 or an errno.

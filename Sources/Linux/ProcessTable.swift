@@ -61,7 +61,12 @@ package enum ProcessTable {
   }
 
   /// Who becomes the parent of our descendants when theirs ends: process 1, or who declared himself for that, prctl(2).
-  package static var adopterOfOrphans: Int32 { clinux_adopter_of_orphans() }
+  /// `orphan` is the process by which that was found out, and can still be listed.
+  package static func findAdopterOfOrphans() -> (adopter: Int32, orphan: Int32) {
+    var orphan: Int32 = 0
+    let adopter = unsafe clinux_adopter_of_orphans(&orphan)
+    return (adopter, orphan)
+  }
 
   /// Changes whenever a process or thread is started: the id that was given last, proc_loadavg(5).
   package static var lastID: [UInt8]? {

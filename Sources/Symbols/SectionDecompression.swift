@@ -26,7 +26,8 @@ extension ElfFile {
 
   /// Large in proportion, and nobody asks where variables are, or for what linkers and debuggers look up.
   private static let unread: Set<String> = [
-    "loc", "loclists", "aranges", "frame", "macro", "macinfo", "names", "pubnames", "pubtypes", "gnu_pubnames",
+    "loc", "loclists", "aranges", "frame", "macro", "macinfo", "names", "pubnames", "pubtypes",
+    "gnu_pubnames",
     "gnu_pubtypes",
   ]
 

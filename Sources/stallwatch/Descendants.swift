@@ -25,8 +25,8 @@ struct Descendants {
   /// Those that were started since and bear its mark: its own session or process group; or, for orphans, ours or its
   /// name. What has shed all of these cannot be told from a stranger.
   func living() -> [OtherProcess] {
-    let adopter = ProcessTable.adopterOfOrphans
-    return ProcessTable.all.filter { isDescendant($0, adopter) }.prefix(Self.most).map {
+    let (adopter, orphan) = ProcessTable.findAdopterOfOrphans()
+    return ProcessTable.all.filter { $0.id != orphan && isDescendant($0, adopter) }.prefix(Self.most).map {
       OtherProcess(id: $0.id, name: ByteString($0.name))
     }
   }

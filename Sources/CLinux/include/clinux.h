@@ -66,8 +66,8 @@ int clinux_signal_that_stopped(pid_t child);
 bool clinux_has_ended(pid_t child);
 // A child that has ended and was not waited for, 0 if there is none.
 pid_t clinux_any_ended_child(void);
-// Who becomes the parent of our descendants when theirs ends: found by leaving one behind for a moment. 0 if unknown.
-pid_t clinux_adopter_of_orphans(void);
+// Who becomes the parent of our descendants when theirs ends: found by leaving `orphan` behind for a moment. 0 if unknown.
+pid_t clinux_adopter_of_orphans(pid_t *orphan);
 bool clinux_is_ignored(int signal);
 void clinux_unblock_all_signals(void);
 // A word of our own command line, NULL behind the last.
