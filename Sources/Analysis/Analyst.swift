@@ -54,7 +54,6 @@ package final class Analyst {
   private var sentMaps: SealedBytes?
   private var remarks: [ByteString] = []
   private var said: Set<ByteString> = []
-  private var missingLimits = 0
 
   package init(
     process: Int32, maxFrames: Int, depth: AnalysisDepth, patience: Duration = usualPatience,
@@ -192,13 +191,21 @@ extension Analyst {
 
   private func handle(_ message: AnalystMessage, _ file: SharedFile?) {
     switch message {
-    case .hello(let missing): missingLimits = missing
+    case .hello(let missing): if missing > 0 { remark(Self.freerThanMeant) }
     case .answer(let id, let isFinal, let content): take(content, file, for: id, isFinal: isFinal)
     case .wantsMapping(let region): give(sentMaps.flatMap { broker.file(mappedAt: region, of: $0) })
     case .wantsDebugFile(let path): give(broker.debugFile(path))
     case .wantsPerfMap: give(broker.perfMap())
     }
   }
+
+  /// Once each.
+  private func remark(_ text: ByteString) {
+    if said.count < 4096, said.insert(text).inserted { remarks.append(text) }
+  }
+
+  private static let freerThanMeant: ByteString =
+    "the process that names stacks could not give up all rights: this kernel lacks seccomp filters, or forbids them"
 
   private func give(_ file: SharedFile?) {
     do throws(WorkerProcess.Trouble) {
@@ -211,9 +218,7 @@ extension Analyst {
     var bytes = content
     if let file { bytes = (try? SealedBytes(file).bytes(limit: AnalystMessage.mostContentBytes)) ?? [] }
     guard let analysis = try? Analysis(decoding: bytes) else { return replace("said nonsense") }
-    for remark in analysis.remarks where said.count < 4096 && said.insert(remark).inserted {
-      remarks.append(remark)
-    }
+    analysis.remarks.forEach(remark)
     questions[id]?.best = analysis
     guard isFinal else { return }
     current = nil

@@ -27,7 +27,8 @@ extension StackRecord {
   var hints: [String] {
     let modules = frames.compactMap(\.moduleName?.text)
     var hints: [String] = []
-    if frames.contains(where: \.isNamelessCode),
+    // Where nothing has a name, names were not looked for yet.
+    if frames.contains(where: \.isNamelessCode), frames.contains(where: { $0.symbol != nil }),
       let compiler = compilers.first(where: { known in modules.contains { $0.hasPrefix(known.module) } })
     {
       hints.append("names for the JIT code: \(compiler.remedy)")

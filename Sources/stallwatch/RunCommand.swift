@@ -62,7 +62,8 @@ struct RunCommand {
         let isMissing = reason == .noSuchFile
         throw ProgramFailure(
           code: isMissing ? .commandNotFound : .cannotExecute, text: "cannot start \(name): \(reason.text)",
-          next: isMissing ? "a path such as ./\(name), or a command that is in PATH" : nil)
+          next: isMissing && !name.contains("/")
+            ? "a path such as ./\(name), or a command that is in PATH" : nil)
       }
     }
   }

@@ -198,10 +198,10 @@ import Testing
     let sound = try #require(region)
     let file = broker.file(mappedAt: sound, of: captured.maps)
     #expect(file != nil)
-    guard let hostname = RegularFile(path: Array("/etc/hostname".utf8)) else { throw Errno.noSuchFile }
+    guard let hostname = RegularFile(path: Array("/etc/debian_version".utf8)) else { throw Errno.noSuchFile }
     let other = hostname.identity
     var forged = sound
-    (forged.path, forged.identity) = (Array("/etc/hostname".utf8), other)
+    (forged.path, forged.identity) = (Array("/etc/debian_version".utf8), other)
     let refused = broker.file(mappedAt: forged, of: captured.maps)
     #expect(refused == nil)
   }
@@ -237,7 +237,7 @@ import Testing
     let captured = try Captured(target)
     var broker = FileBroker(process: captured.process, helper: Captured.helper())
     for path in [
-      "/etc/hostname", "/dev/null", "/proc/self/mem", "bin/sh", "/bin/../etc/passwd", "/bin/sh\0x", "",
+      "/etc/debian_version", "/dev/null", "/proc/self/mem", "bin/sh", "/bin/../etc/passwd", "/bin/sh\0x", "",
     ] {
       let file = broker.debugFile(Array(path.utf8))
       #expect(file == nil, "\(path)")

@@ -142,7 +142,7 @@ private func offers(_ line: String) throws -> [String] {
     ("stallwatch --color ", ["auto", "always", "never"]), ("stallwatch --color=al", ["always"]),
     ("stallwatch -t ", []), ("stallwatch --generate b", ["bash"]), ("stallwatch ru", ["run"]),
     ("stallwatch -o run --thres", ["--threshold"]),
-    ("stallwatch -o /etc/host", ["/etc/hosts", "/etc/hostname"]),
+    ("stallwatch -o /etc/debian_v", ["/etc/debian_version"]),
     ("stallwatch run -q -- mkte", ["mktemp"]), ("stallwatch run -t 1s mkte", ["mktemp"]),
     ("stallwatch run -- ls --thr", []), ("stallwatch -- mkte", ["mktemp"]),
   ])

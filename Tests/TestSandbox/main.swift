@@ -19,7 +19,7 @@ let failures = unsafe Sandbox.enter { path in
 }
 say("every limit", failures.isEmpty)
 say("open of what the door gives", unsafe open("/given", O_RDONLY) >= 0)
-say("open of another file", unsafe open("/etc/hostname", O_RDONLY) >= 0)
+say("open of another file", unsafe open("/etc/debian_version", O_RDONLY) >= 0)
 say("open for writing", unsafe open("/given", O_WRONLY) >= 0)
 say("socket", socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) >= 0)
 say("kill", kill(getppid(), 0) == 0)
