@@ -69,6 +69,36 @@ import Testing
     }
   }
 
+  @Test func findsEachOfManyInAnyOrder() throws {
+    var generator = SeededGenerator(state: 7)
+    let symbols = (0..<2000).map { TestSymbol(name: "f\($0)", address: 0x1000 + 16 * $0, size: 12) }
+    let index = try index(symbols.shuffled(using: &generator))
+    for (number, symbol) in symbols.enumerated() {
+      #expect(name(index, symbol.address) == "f\(number)")
+      #expect(name(index, symbol.address + 11) == "f\(number)")
+      #expect(name(index, symbol.address + 12) == nil)
+    }
+  }
+
+  /// Names are read in pieces of 256 bytes.
+  @Test(arguments: [1, 255, 256, 257, 512, 5000])
+  func readsNamesOfAnyLength(length: Int) throws {
+    let long = String(repeating: "n", count: length)
+    let index = try index([
+      TestSymbol(name: long, address: 0x1000, size: 8), TestSymbol(name: "other", address: 0x1010, size: 8),
+    ])
+    #expect(name(index, 0x1000) == long)
+    #expect(name(index, 0x1010) == "other")
+  }
+
+  @Test func ofSeveralSizesOfOnePlaceTheLargestCounts() throws {
+    let index = try index([
+      TestSymbol(name: "a", address: 0x1000, size: 8), TestSymbol(name: "bb", address: 0x1000, size: 32),
+    ])
+    #expect(name(index, 0x101F) == "a")
+    #expect(index.match(0x1000)?.aliases == [ByteString("bb")])
+  }
+
   @Test func ignoresWhatIsNoFunctionOfTheModule() throws {
     let index = try index([
       TestSymbol(name: "f", address: 0x1000, size: 8, type: 10),
