@@ -24,7 +24,7 @@ extension ElfFile {
     }
   }
 
-  /// Large in proportion, and nobody asks where variables are, or for what linkers and debuggers look up.
+  /// Large in proportion: where variables are, and what linkers and debuggers look up.
   private static let unread: Set<String> = [
     "loc", "loclists", "aranges", "frame", "macro", "macinfo", "names", "pubnames", "pubtypes",
     "gnu_pubnames",

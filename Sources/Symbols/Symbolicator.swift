@@ -25,7 +25,9 @@ package struct Symbolicator {
   /// It has no more than what it exports.
   private static let vdso: ByteString = "[vdso]"
   private static let maximumNamesPerModule = 8192
-  private static let maximumModules = 4096
+  /// Each index keeps the file of its names open.
+  private static let maximumModules = 256
+  private static let maximumRemarked = 4096
 
   private let limitBytes: Int
   private var modules: [OpenedFile: Module] = [:]
@@ -132,7 +134,7 @@ package struct Symbolicator {
   private mutating func remark(
     _ kind: SymbolRemark.Kind, _ identity: OpenedFile, _ module: ModuleReference?
   ) {
-    guard remarked.count < Self.maximumModules,
+    guard remarked.count < Self.maximumRemarked,
       remarked.insert(Told(file: identity, subject: kind.subject)).inserted
     else { return }
     remarks.append(SymbolRemark(module: module, kind: kind))
