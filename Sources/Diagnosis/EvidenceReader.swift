@@ -21,16 +21,17 @@ package struct EvidenceReader {
     self.memory = memory
   }
 
-  /// `functions` are the names of the top of the stack, innermost first.
+  /// `channel` is where the thread slept before anything was done about it; `functions` are the names of the top of the
+  /// stack, innermost first.
   package func gather(
-    _ observation: ThreadObservation, stallClass: StallClass?, userShare: Double? = nil,
-    functions: [ByteString]
+    _ observation: ThreadObservation, sleepingIn channel: ByteString?, stallClass: StallClass?,
+    userShare: Double? = nil, functions: [ByteString]
   ) -> Evidence {
     var evidence = Evidence(
       threadID: threadID, state: observation.state, activity: observation.activity, stallClass: stallClass,
       userShare: userShare, functions: functions)
     guard observation.isBlocked else { return evidence }
-    evidence.waitChannel = waitChannel
+    evidence.waitChannel = channel
     guard let call = evidence.call else { return evidence }
     evidence.descriptorCount = observation.descriptors?.count
     evidence.descriptor = descriptorNumber(call, observation.descriptors).flatMap(link)
@@ -47,7 +48,7 @@ package struct EvidenceReader {
 
   /// The kernel function in which the thread sleeps; nil where the kernel does not tell it, or tells only the way in that
   /// all system calls have in common.
-  private var waitChannel: ByteString? {
+  package var waitChannel: ByteString? {
     guard let channel = text("task/\(threadID)/wchan") else { return nil }
     return ["0", "do_syscall_64", "x64_sys_call"].contains(channel) ? nil : channel
   }

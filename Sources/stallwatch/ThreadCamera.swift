@@ -59,6 +59,9 @@ final class ThreadCamera {
   ) -> CapturedThread {
     let rules = CaptureRules(isParked: isParked, mayStop: mayStop, isDump: isDump)
     let waits = isDump && denied == nil && takesStacks
+    let evidence = evidenceReader(thread)
+    // Before the capture: one that was held is not asleep again at once.
+    let channel = look.flatMap { $0.isBlocked ? evidence.waitChannel : nil }
     var result: Result<RawCapture, CaptureFailure> =
       handle.hasEnded
       ? .failure(.gone) : waits ? captureWithPatience(thread, rules) : captureNow(thread, rules)
@@ -71,7 +74,11 @@ final class ThreadCamera {
     let captured = CapturedThread(
       threadID: thread, name: name(of: thread), role: role, result: result,
       maps: maps(for: thread, result),
-      evidence: look.map { gatherEvidence(thread, $0, stall) })
+      evidence: look.map {
+        evidence.gather(
+          $0, sleepingIn: channel, stallClass: stall?.stallClass, userShare: stall?.breakdown.userShare,
+          functions: [])
+      })
     // One that was lost on the way is replaced now, or the next stall would have to wait for it.
     try? helper.prepare()
     return captured
@@ -116,14 +123,10 @@ final class ThreadCamera {
     }
   }
 
-  private func gatherEvidence(_ thread: Int32, _ look: ThreadObservation, _ stall: Stall?)
-    -> Evidence
-  {
-    let reader = EvidenceReader(processID: process, threadID: thread) { [self] address, length in
+  private func evidenceReader(_ thread: Int32) -> EvidenceReader {
+    EvidenceReader(processID: process, threadID: thread) { [self] address, length in
       helper.isReady() ? try? helper.readMemory(ofThread: thread, at: address, count: length) : nil
     }
-    return reader.gather(
-      look, stallClass: stall?.stallClass, userShare: stall?.breakdown.userShare, functions: [])
   }
 
   /// The argument vector; empty if the process has none any more, nil if it cannot be read.

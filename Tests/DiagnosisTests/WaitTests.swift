@@ -71,7 +71,8 @@ import Testing
       }
       return count == length ? bytes : nil
     }
-    let evidence = reader.gather(try #require(observation), stallClass: .blocked, functions: functions)
+    let evidence = reader.gather(
+      try #require(observation), sleepingIn: reader.waitChannel, stallClass: .blocked, functions: functions)
     return CauseRules.cause(of: evidence)
   }
 
