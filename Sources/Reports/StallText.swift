@@ -15,7 +15,7 @@ extension StallRecord {
     if isFirst { told = ToldEpisode(id: stall.id) }
     let label = isFirst ? style.palette.alarm("STALL") + "  " : ""
     var lines = isFirst ? [""] : []
-    lines.append("\(clock)  \(label)\(sentence(style.palette))")
+    lines.append("\(clock)  \(label)\(sentence(style))")
     let isEverything = style.detail == .everything
     if let cause, isEverything ? cause != told.cause : cause.summary != told.cause?.summary {
       lines += cause.lines(style)
@@ -32,20 +32,21 @@ extension StallRecord {
 
   func unverifiedLines(clock: String, _ style: TextStyle) -> [String] {
     let label = style.palette.warning("PERHAPS")
-    return ["", "\(clock)  \(label)  \(sentence(style.palette))"]
+    return ["", "\(clock)  \(label)  \(sentence(style))"]
       + ["  it slept in between where no look saw it: this may be many short jobs"]
       + (cause?.lines(style) ?? []) + background + stackLines(style)
   }
 
-  /// "main thread, 500 ms and counting" or "main thread stalled for 1.331 s (± 1 ms) · 0.4 % on CPU, 99.6 % blocked".
-  private func sentence(_ palette: Palette) -> String {
+  /// "main thread, 500 ms and counting" or "main thread stalled for 1.331 s (± 1 ms) · 1.4 % on CPU, 98.6 % blocked".
+  private func sentence(_ style: TextStyle) -> String {
+    let palette = style.palette
     let probably = stall.isVerified || stall.proof == .none ? "" : "probably "
     guard stall.state != .ongoing else {
       return "\(thread.spoken), \(probably)\(palette.strong(stall.duration.likely.spoken)) and counting"
     }
     var text = "\(thread.spoken) \(probably)stalled for \(stall.duration.spoken(palette))"
     if let interruption = stall.state.interruption { text += " \(interruption.spoken)" }
-    let parts = stall.breakdown.spoken
+    let parts = stall.breakdown.spoken(style.detail == .everything ? 0 : 1)
     return parts.isEmpty ? text : text + " · " + parts
   }
 
@@ -104,15 +105,16 @@ extension DurationEstimate {
 }
 
 extension TimeBreakdown {
-  /// "0.4 % on CPU, 99.6 % blocked"; what is nothing is not named.
-  fileprivate var spoken: String {
+  /// "1.4 % on CPU, 98.6 % blocked"; nothing, and what is less than this many percent, is not named.
+  fileprivate func spoken(_ least: Double) -> String {
     let total = onCPU + runnable + blocked + stopped + blind
     let parts = [
       (onCPU, "on CPU"), (runnable, "waiting for a CPU"), (blocked, "blocked"), (stopped, "stopped"),
       (blind, "not seen"),
     ]
     return parts.compactMap { part, name in
-      guard let percent = Percent(part, of: total), percent.value > 0 else { return nil }
+      guard let percent = Percent(part, of: total), percent.value > 0, percent.value >= least
+      else { return nil }
       return "\(percent.spoken) \(name)"
     }.joined(separator: ", ")
   }
