@@ -22,7 +22,12 @@ enum PtraceCapture {
         way: .ptrace, registers: registers, stack: stack, stoppedNanoseconds: stopped,
         takenAtNanoseconds: takenAt)
     } catch {
-      throw error == .notSupported ? .thirtyTwoBit : CaptureFailure(error)
+      switch error {
+      case .notSupported: throw .thirtyTwoBit
+      // It has executed a program and taken the id of the first thread.
+      case .noChildProcess: throw .gone
+      default: throw CaptureFailure(error)
+      }
     }
   }
 

@@ -36,7 +36,12 @@ struct ThreadDump {
     var seen: Set<Int32> = []
     for _ in 0..<Self.mostLists {
       let new = threads(besides: seen)
-      if new.isEmpty { return }
+      if new.isEmpty {
+        if threads > 0 || camera.handle.hasEnded { return }
+        // One of them executes a program: it takes the place and the id of the first one.
+        seen = []
+        Clock.pause(nanoseconds: 1_000_000)
+      }
       seen.formUnion(new)
       for thread in new {
         guard threads < most else {

@@ -47,10 +47,12 @@ struct WatchedProcess {
 
   /// A hold on this very process, not on a later one of the same id: that one started later.
   func open() throws(Errno) -> ProcessHandle {
-    let handle = try ProcessHandle(id)
-    let text = try readPseudoFile("/proc/\(id)/stat")
-    guard ThreadStat(text.span)?.startTicks == startTicks else { throw .noSuchProcess }
-    return handle
+    try Self.whileItLives(id) { () throws(Errno) in
+      let handle = try ProcessHandle(id)
+      let text = try readPseudoFile("/proc/\(id)/stat")
+      guard ThreadStat(text.span)?.startTicks == startTicks else { throw .noSuchProcess }
+      return handle
+    }
   }
 
   /// "the main thread", or which.
@@ -62,13 +64,29 @@ struct WatchedProcess {
     of id: Int32
   ) throws(ProgramFailure) -> (status: ProcessStatus, stat: ThreadStat, name: ByteString) {
     do throws(Errno) {
-      let status = try ProcessStatus(path: "/proc/\(id)/status")
-      let text = try readPseudoFile("/proc/\(id)/stat")
-      guard let stat = ThreadStat(text.span) else { throw .noSuchProcess }
-      return (status, stat, ByteString(text[stat.name]))
+      return try whileItLives(id) { () throws(Errno) in
+        let status = try ProcessStatus(path: "/proc/\(id)/status")
+        let text = try readPseudoFile("/proc/\(id)/stat")
+        guard let stat = ThreadStat(text.span) else { throw .noSuchProcess }
+        return (status, stat, ByteString(text[stat.name]))
+      }
     } catch {
       throw error.meansTaskGone ? Refusal.noProcess(id) : Refusal.notPermitted(id, error)
     }
+  }
+
+  /// A thread that executes a program takes the place of the first one, and for a moment `/proc` shows no process.
+  private static func whileItLives<Value: ~Copyable>(
+    _ id: Int32, _ read: () throws(Errno) -> Value
+  ) throws(Errno) -> Value {
+    for _ in 0..<20 {
+      do throws(Errno) { return try read() } catch {
+        // Signal 0 reaches nobody: it only asks whether somebody is there, kill(2).
+        if !error.meansTaskGone || kill(id, 0) != 0 && errno == ESRCH { throw error }
+        Clock.pause(nanoseconds: 1_000_000)
+      }
+    }
+    return try read()
   }
 }
 

@@ -102,6 +102,14 @@ import Testing
     #expect(watch.records(of: "stall").isEmpty)
   }
 
+  /// Between the end of the first thread and the moment in which another one takes its id there is no thread to list.
+  @Test func processIsThereWhileItsThreadsExecutePrograms() throws {
+    let target = try TargetProcess.start("thread-exec-loop")
+    let (output, _) = try shell(
+      "for i in $(seq 20); do $W dump --symbols none --pid \(target.processID) 2>&1; done")
+    #expect(!output.contains("stallwatch:"))
+  }
+
   @Test func targetThatExitsInItsStallEndsTheWatchInOrder() throws {
     for _ in 0..<5 {
       let target = try TargetProcess.start("stall-and-exit", "130", "0")
