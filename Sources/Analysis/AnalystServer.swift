@@ -18,7 +18,9 @@ package enum AnalystServer {
     let vdso = OwnVDSO.bytes
     let failures = unsafe Sandbox.enter { unsafe AnalystSocket.open($0) }
     AnalystSocket.send(.hello(missingLimits: failures.count))
-    serve(StackAnalysis(vdso: vdso))
+    let analysis = StackAnalysis(vdso: vdso)
+    OwnProcess.releaseCodePages()
+    serve(analysis)
   }
 
   private static func serve(_ analysis: StackAnalysis) -> Never {

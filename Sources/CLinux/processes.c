@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -142,3 +145,19 @@ pid_t clinux_spawn(const char *path, char *const *arguments, const int *descript
   errno = error;
   return error ? -1 : child;
 }
+
+// What the loader relocates is writable (the x86-64 linkers refuse relocations of code), so nothing is lost here.
+static int release_unwritable_segments(struct dl_phdr_info *object, size_t size, void *unused) {
+  (void)size;
+  (void)unused;
+  for (int number = 0; number < object->dlpi_phnum; number++) {
+    const ElfW(Phdr) *segment = &object->dlpi_phdr[number];
+    if (segment->p_type != PT_LOAD || segment->p_flags & PF_W) continue;
+    uintptr_t start = (object->dlpi_addr + segment->p_vaddr + 4095) & ~(uintptr_t)4095;
+    uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_memsz) & ~(uintptr_t)4095;
+    if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+void clinux_release_code_pages(void) { dl_iterate_phdr(release_unwritable_segments, NULL); }

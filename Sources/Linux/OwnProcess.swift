@@ -41,6 +41,9 @@ package enum OwnProcess {
   /// On a busy machine a thread that we hold would wait for our turn. Refused without CAP_SYS_NICE, and that is fine.
   package static func raisePriority() { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -20) }
 
+  /// For a process that has started and now waits: most code that starting took is not needed again.
+  package static func releaseCodePages() { clinux_release_code_pages() }
+
   /// Without running anything on the way out.
   package static func endAtOnce() -> Never { _exit(0) }
 }

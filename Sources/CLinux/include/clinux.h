@@ -125,4 +125,7 @@ struct clinux_wait_status clinux_decode_status(int status);
 ssize_t clinux_send_message(int socket, const void *bytes, size_t length, int descriptor);
 ssize_t clinux_receive_message(int socket, void *bytes, size_t capacity, int *descriptor);
 
+// Gives back the pages of code and constants that were mapped so far; those that are needed are mapped again.
+void clinux_release_code_pages(void);
+
 #endif
