@@ -29,6 +29,7 @@ struct TerminalSession: ~Copyable {
     var session = try TerminalSession(["/bin/bash", "--norc", "--noprofile", "-i"])
     try session.type("PS1='@ '; set -b; W=\(builtProduct("stallwatch")); echo is-${W:+up}")
     try session.wait(for: "is-up")
+    try session.waitForPrompt()
     return session
   }
 
@@ -37,6 +38,9 @@ struct TerminalSession: ~Copyable {
     let isKey = text.utf8.count == 1 && text.utf8.first! < 32
     try keyboard.write(Array((isKey ? text : text + "\n").utf8))
   }
+
+  /// What is typed before is echoed twice, or taken by the program that is still there.
+  mutating func waitForPrompt() throws { try wait(for: "@ ") }
 
   /// Reads until the text has come, counted from the last wait; ten seconds at most.
   mutating func wait(for text: String) throws {
