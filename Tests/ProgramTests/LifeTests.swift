@@ -112,7 +112,7 @@ import Testing
 
   @Test func targetThatExitsInItsStallEndsTheWatchInOrder() throws {
     for _ in 0..<5 {
-      let target = try TargetProcess.start("stall-and-exit", "130", "0")
+      let target = try TargetProcess.start("stall-and-exit", "500", "0")
       var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "100ms"])
       _ = try watch.next("notice", kind: "loop.found")
       target.signal(SIGUSR1)
