@@ -22,7 +22,11 @@ ALL = []
 
 
 class CannotRun(Exception):
-    """This program cannot be tried here; the text says why."""
+    """What the program needs or should do did not come; the text says what."""
+
+
+class NotInstalled(CannotRun):
+    """So the program is not tried."""
 
 
 @dataclass
@@ -53,7 +57,7 @@ def find(command):
     folders = [os.environ["PATH"], "/usr/sbin", *map(str, Path("/usr/lib/postgresql").glob("*/bin"))]
     found = shutil.which(command, path=":".join(folders))
     if not found:
-        raise CannotRun(f"no {command}")
+        raise NotInstalled(f"no {command}")
     return found
 
 

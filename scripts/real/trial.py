@@ -5,11 +5,10 @@ import signal
 import subprocess
 import threading
 import time
-import traceback
 from dataclasses import dataclass, field
 
 import program
-from program import CannotRun, Run
+from program import NotInstalled, Run
 
 # What a stall that was made here may differ from what is reported: the program's own way into it and out of it.
 TOLERANCE_MS = 100
@@ -45,10 +44,10 @@ def attempt(what, stallwatch, folder, idle, until_all_are_ready):
         until_all_are_ready()
         is_counted = True
         watch(outcome, body, run, [stallwatch, "--pid", pid, *(["--thread", thread] if thread else [])], idle)
-    except (CannotRun, OSError, subprocess.SubprocessError) as problem:
-        outcome.verdict = f"skipped: {problem}" if not is_counted else f"broke: {problem}"
-    except Exception:  # noqa: BLE001 (the others shall go on)
-        outcome.verdict = "broke: " + traceback.format_exc().splitlines()[-1]
+    except NotInstalled as missing:
+        outcome.verdict = f"skipped: {missing}"
+    except Exception as problem:  # noqa: BLE001 (the others shall go on)
+        outcome.verdict = f"{'broke' if is_counted else 'did not start'}: {problem!r}"
     finally:
         if not is_counted:
             until_all_are_ready()
