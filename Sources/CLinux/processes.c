@@ -95,6 +95,30 @@ pid_t clinux_adopter_of_orphans(pid_t *orphan) {
   return found[0];
 }
 
+// In the child: descriptors 0 and 1 are /dev/null, 2 stays, 3 is the socket, and there are no others.
+static void become_worker(int socket) {
+  int null = open("/dev/null", O_RDWR | O_CLOEXEC), kept = fcntl(socket, F_DUPFD, 8);
+  if (null < 0 || kept < 0) _exit(1);
+  for (int i = 0; i < 2; i++) dup2(null, i);
+  dup2(kept, 3);
+  close_range(4, ~0U, 0);
+  setpgid(0, 0);
+  for (int i = 1; i < NSIG; i++) signal(i, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+
+pid_t clinux_fork_worker(int socket) {
+  sigset_t all, mask;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &mask);
+  pid_t child = fork();
+  if (child == 0) become_worker(socket);
+  else pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  return child;
+}
+
 // The file actions that give the child its descriptors; 0 or an errno.
 static int arrange_descriptors(posix_spawn_file_actions_t *actions, int *sources, int count) {
   int error = 0;

@@ -36,6 +36,17 @@ package struct ChildProcess: ~Copyable, Sendable {
     processID = child
   }
 
+  /// A copy of this process that does nothing but the body; see `clinux_fork_worker`. Nil where we have several threads:
+  /// what the others hold locked would stay locked in the copy.
+  package init?(copyWithSocket socket: Int32, body: () -> Never) throws(Errno) {
+    let own = try readPseudoFile("/proc/self/stat")
+    guard ThreadStat(own.span)?.threads == 1 else { return nil }
+    let child = try systemCall { clinux_fork_worker(socket) }
+    if child == 0 { body() }
+    ownChildren.withLock { _ = $0.insert(child) }
+    processID = child
+  }
+
   deinit {
     if ending == nil {
       _ = Glibc.kill(processID, SIGKILL)

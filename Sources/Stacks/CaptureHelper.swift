@@ -19,9 +19,16 @@ package struct CaptureHelper: ~Copyable {
   private var hasStarted = false
   private var lastID = CaptureReply.helloID
 
-  /// The program that answers: by default ourselves, told so by a hidden argument.
-  package init(executable: String = "/proc/self/exe", arguments: [String] = [hiddenArgument]) {
+  /// `executable` is the program that answers.
+  package init(executable: String, arguments: [String]) {
     worker = WorkerProcess(executable: executable, arguments: arguments)
+  }
+
+  /// Ourselves, told so by a hidden argument.
+  package init() {
+    worker = WorkerProcess(executable: "/proc/self/exe", arguments: [Self.hiddenArgument]) {
+      CaptureServer.run(socket: WorkerProcess.socketInChild)
+    }
   }
 
   /// The process that answers now, if there is one.

@@ -102,6 +102,9 @@ int clinux_ptrace_write_rax(pid_t tid, uint64_t value);
 // becomes i, where it is -1 that is /dev/null. In its own process group if asked, out of the terminal's reach; the
 // signals of terminals are blocked then, until it has arranged itself.
 pid_t clinux_spawn(const char *path, char *const *arguments, const int *descriptors, int count, bool own_group);
+// A copy of this process in a group of its own, with no signal blocked or handled, /dev/null as 0 and 1, our 2, the
+// socket as 3 and no other descriptor. Returns 0 in the copy. Only while this process has one thread.
+pid_t clinux_fork_worker(int socket);
 int clinux_pipe(int descriptors[2]);
 int clinux_socketpair(int descriptors[2]);
 // poll(2) for reading on one descriptor; a negative time waits without end.
