@@ -125,6 +125,7 @@ struct Denial: Equatable {
     }
     if facts.mayTraceAll { return nil }
     if facts.own.user == 0 { return Denial("you are root without CAP_SYS_PTRACE", givingCapability) }
+    if facts.isHidden { return Denial("/proc does not show it to you any more (hidepid)", retry) }
     if let target = facts.target, facts.isSomeoneElses {
       return Denial("it belongs to \(spoken(target.user)) and you are \(spoken(facts.own.user))", retry)
     }

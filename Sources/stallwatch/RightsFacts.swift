@@ -18,6 +18,8 @@ struct RightsFacts: Equatable {
   var own: Side
   /// Nil if even `status` may not be read.
   var target: Side?
+  /// `/proc` does not even show that it is there: proc(5), "hidepid".
+  var isHidden = false
   /// What it waits for can be seen, so that only system calls can have been refused.
   var areWaitsSeen = false
   /// Its files in `/proc` belong to root although it does not, or it changed users: prctl(2), PR_SET_DUMPABLE.
@@ -51,6 +53,7 @@ extension RightsFacts {
         user: $0.userID ?? 0, capabilities: $0.permittedCapabilities ?? 0,
         label: SecurityLabel.ofProcess(process).map { ByteString($0) })
     }
+    isHidden = target == nil && FileOwner.of("/proc/\(process)") == nil
     isProtected = target.map { Self.isProtected(process, $0) } ?? false
     isDumpingCore = target?.isDumpingCore ?? false
     tracer = target?.tracer ?? 0

@@ -54,6 +54,9 @@ import Testing
       facts: facts(own: same) { ($0.isProtected, $0.yamaScope) = (true, 1) }, why: "it is protected",
       next: "sudo stallwatch --pid 42"),
     Case(
+      name: "hidden", facts: facts(own: same) { ($0.target, $0.isHidden) = (nil, true) },
+      why: "does not show it to you any more (hidepid)", next: "sudo stallwatch --pid 42"),
+    Case(
       name: "more capabilities than we", facts: facts(own: same) { $0.target?.capabilities = 1 << 10 },
       why: "capabilities that you have not", next: "sudo stallwatch --pid 42"),
     Case(
@@ -81,7 +84,10 @@ import Testing
       next: "the kernel log (dmesg) may tell"),
   ]
 
-  @Test(arguments: cases) func factsGiveOneReasonAndOneStep(_ example: Case) {
+  @Test(
+    "PERM-01, PERM-02, PERM-04, PERM-05, PERM-08: what is refused has one reason and one next step",
+    arguments: cases) func factsGiveOneReasonAndOneStep(_ example: Case)
+  {
     let denial = Denial(example.facts)
     #expect(denial.why.contains(example.why) && denial.next == example.next)
     if example.facts.own.user == 0 { #expect(!denial.next.contains("sudo")) }

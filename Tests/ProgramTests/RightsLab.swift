@@ -44,13 +44,16 @@ struct RightsLab: ~Copyable {
     return process
   }
 
+  /// The machine's own may be mounted with hidepid.
+  static let openProc = "mount -t proc proc /proc"
+
   /// `surroundings` is done as root in a mount namespace of its own; `launcher` starts the program.
   func command(
     _ arguments: String, as person: Person, surroundings: [String] = [], launcher: String = ""
   ) -> String {
     let line = "exec \(person.rawValue) \(launcher) \(program) \(arguments)"
-    if surroundings.isEmpty { return line }
-    return "exec unshare -m sh -c '\((surroundings + [line]).joined(separator: " && "))'"
+    if person == .root, surroundings.isEmpty { return line }
+    return "exec unshare -m sh -c '\(([Self.openProc] + surroundings + [line]).joined(separator: " && "))'"
   }
 
   /// Only what a look needs of that directory is there.

@@ -9,9 +9,11 @@ import Testing
 @Suite(.serialized, .enabled(if: RightsLab.isPossible, "needs root and mounts of its own"))
 struct RightsTroubleTests {
   /// Each file is one ability less, never the end of all.
-  @Test(arguments: [
-    ["maps", "task/TID/maps"], ["task/TID/wchan", "task/TID/sched"], ["cmdline", "comm", "task/TID/comm"],
-  ])
+  @Test(
+    "PERM-09: an unreadable file costs one ability",
+    arguments: [
+      ["maps", "task/TID/maps"], ["task/TID/wchan", "task/TID/sched"], ["cmdline", "comm", "task/TID/comm"],
+    ])
   func unreadableFileCostsOneAbility(_ files: [String]) throws {
     let lab = try RightsLab()
     let target = try lab.start("stalling-loop epoll sleep", as: .nobody)
@@ -41,6 +43,29 @@ struct RightsTroubleTests {
     #expect(try watch.next("cpu").missingStack?.contains("is traced by process \(tracer.processID)") == true)
   }
 
+  /// Both have them from their files, and a watcher that is not root has no way to get lost ones again.
+  @Test(
+    "PERM-06: a program with capabilities is seen by a watcher with more, who keeps them all",
+    .enabled(if: unsafe access("/usr/sbin/setcap", X_OK) == 0, "needs setcap"))
+  func watcherKeepsItsCapabilities() throws {
+    let lab = try RightsLab()
+    let given =
+      "setcap cap_sys_ptrace+ep \(lab.program) && setcap cap_net_bind_service+ep \(lab.targetProgram)"
+    #expect(try shell("PATH=$PATH:/usr/sbin; \(given)").status == .exited(0))
+    let target = try lab.start("stalling-loop epoll sleep", as: .nobody)
+    var watch = try WatchRun(
+      shell: lab.command("--json --threshold 100ms --pid \(target.processID)", as: .nobody))
+    #expect(try watch.next("attach").missing == "")
+    for _ in 1...2 {
+      target.signal(SIGUSR1)
+      let ended = try watch.next("stall", state: "ended")
+      #expect(ended.symbols.contains("stall_by_sleeping"))
+      let status = String(
+        decoding: try readPseudoFile("/proc/\(watch.processID)/status"), as: UTF8.self)
+      #expect(status.contains("CapEff:\t0000000000080000") && status.contains("Uid:\t65534\t65534\t65534"))
+    }
+  }
+
   @Test(arguments: [1, 2]) func programThatProcHidesIsNotSaidToBeNone(_ level: Int) throws {
     let lab = try RightsLab()
     let target = try lab.start("idle epoll", as: .root)
@@ -52,15 +77,18 @@ struct RightsTroubleTests {
     #expect(output.contains("next: sudo stallwatch --pid \(target.processID)"))
   }
 
-  @Test func rightsThatGoAndComeAreNoticed() throws {
+  @Test(arguments: [("", "it is protected"), ("-o hidepid=2", "/proc does not show it to you")])
+  func rightsThatGoAndComeAreNoticed(_ mount: String, _ why: String) throws {
     let lab = try RightsLab()
     let target = try lab.start("changing-rights", as: .nobody)
     var watch = try WatchRun(
-      shell: lab.command("--json --threshold 100ms --pid \(target.processID)", as: .nobody))
+      shell: lab.command(
+        "--json --threshold 100ms --pid \(target.processID)", as: .nobody,
+        surroundings: ["mount -t proc \(mount) proc /proc"]))
     #expect(try watch.next("attach").missing == "")
     target.signal(SIGUSR1)
     let lost = try watch.next("notice", kind: "rights.changed")
-    #expect(lost["text"]?.string?.contains("it is protected") == true)
+    #expect(lost["text"]?.string?.contains(why) == true, "\(lost)")
     target.signal(SIGUSR1)
     let back = try watch.next("notice", kind: "rights.changed")
     #expect(back["text"] == .string("what it waits for can be seen now"))
@@ -71,7 +99,8 @@ struct RightsTroubleTests {
   }
 
   /// A pid namespace of our own has no thread of the kernel.
-  @Test func threadOfTheKernelIsRefusedButItsTimeIsNot() throws {
+  @Test("X-02: a thread of the kernel is refused, but its CPU time is watched")
+  func threadOfTheKernelIsRefusedButItsTimeIsNot() throws {
     let stat = (try? readPseudoFile("/proc/2/stat")).flatMap { ThreadStat($0.span) }
     guard stat?.isKernelThread == true else { return }
     let (output, status) = try shell("stallwatch --pid 2 2>&1")
