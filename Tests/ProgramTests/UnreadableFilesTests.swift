@@ -100,4 +100,21 @@ import Testing
     #expect(try dump.end() == .exited(0))
     #expect(try threadStates(of: process)[process] == "D")
   }
+
+  /// A page whose fault nobody answers keeps whoever reads it.
+  @Test(
+    "UW-21: memory that nobody serves, on the way of the stack or in a call's arguments, holds nothing up",
+    arguments: ["unserved-frame", "unserved-poll"])
+  func unservedMemory(_ program: String) throws {
+    var target = try TargetProcess(path: builtProduct("TestTarget"), arguments: [program])
+    guard try target.readLine() == "ready" else { return print("skipped: userfaultfd is not allowed") }
+    let process = target.processID
+    #expect(try eventually { () throws(Errno) in try threadStates(of: process)[process] != "R" })
+    let (output, status) = try shell("timeout -s KILL 8 $W dump --pid \(process)")
+    #expect(status == .exited(0))
+    #expect(output.contains(program == "unserved-frame" ? "pause_over_page" : "poll"), "\(output)")
+    let watch = "timeout -s KILL 8 $W --pid \(process) --threshold 100ms --duration 500ms"
+    #expect(try shell(watch).status == .exited(0))
+    #expect(try threadStates(of: process).values.allSatisfy { "SD".contains($0) })
+  }
 }

@@ -107,6 +107,27 @@ PROGRAM(unserved_poll, "unserved-poll") {
   return poll(page, 20, -1);
 }
 
+void pause_over_page(void *page);
+
+__asm__(
+    ".text\n"
+    // No rules, and rbp leads into the page.
+    "pause_over_page:\n"
+    "push %rbp\n"
+    "mov %rdi, %rbp\n"
+    "1: mov $34, %eax\n"
+    "syscall\n"
+    "jmp 1b\n");
+
+// unserved-frame: waits where the next frame would lie in such a page.
+PROGRAM(unserved_frame, "unserved-frame") {
+  char *page = unserved_page();
+  if (!page) return 1;
+  ready();
+  pause_over_page(page + 64);
+  return 0;
+}
+
 // unserved-page: prints the address of a page whose fault nobody answers.
 PROGRAM(unserved_page_program, "unserved-page") {
   void *page = unserved_page();
