@@ -140,7 +140,9 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
 }
 
 @Suite struct RefusalTests {
-  @Test func refusalsSayWhatToTry() throws {
+  @Test("X-04: refused command lines, process ids among them, say what to try") func refusalsSayWhatToTry()
+    throws
+  {
     let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Refusals.txt")
     let transcript = try String(contentsOf: file, encoding: .utf8)
     for part in transcript.split(separator: "\n\n") {
@@ -153,7 +155,7 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
     }
   }
 
-  @Test func blanksAroundAProcessIDAreAskedAbout() {
+  @Test("X-04: blanks around a process id are asked about") func blanksAroundAProcessIDAreAskedAbout() {
     #expect(
       refusal(["--pid", " 42 "])?.reason.text == "--pid ' 42 ' is not how a process id is written; 42?")
     #expect(

@@ -84,7 +84,8 @@ import Testing
       start: 0x7F00_0000_0000, offset: 0, bias: 0x7F00_0000_0000 &- 0x3000_0000),
   ]
 
-  @Test(arguments: layouts)
+  @Test(
+    "SYM-01, SYM-17, X-03: the load bias is found for every layout of segments", arguments: layouts)
   func findsTheLoadBias(_ layout: Layout) throws {
     let image = try Self.image(Self.file(layout.headers))
     #expect(image.loadBias(of: Self.region(layout.start, offset: layout.offset)) == layout.bias)

@@ -49,7 +49,8 @@ import Testing
     }
   }
 
-  @Test func opensADeletedAndReplacedFile() throws {
+  @Test("SYM-03, SYM-04: a file that was deleted and replaced is opened as it was")
+  func opensADeletedAndReplacedFile() throws {
     try withDirectory { directory in
       let path = "\(directory)/app"
       try copy(builtProduct("TestTarget"), to: path)
@@ -68,7 +69,9 @@ import Testing
   }
 
   /// Without the right to follow `map_files`, here by asking for a mapping that does not exist.
-  @Test(arguments: ["/TestTarget", "/libc.so.6"])
+  @Test(
+    "SYM-26: without map_files the same file is found by its names, and no other",
+    arguments: ["/TestTarget", "/libc.so.6"])
   func fallsBackToNames(_ name: String) throws {
     let target = try TargetProcess.start("pause")
     var region = try code(of: target, named: name)

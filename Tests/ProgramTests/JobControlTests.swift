@@ -13,7 +13,8 @@ private func contents(_ path: String) -> String {
 @Suite(.serialized) struct JobControlTests {
   private let file = "/tmp/stallwatch-test-\(getpid())-jobs.jsonl"
 
-  @Test func interruptIsTheProgramsOwnMatter() throws {
+  @Test("LIFE-06: an interrupt from the terminal is the program's own matter")
+  func interruptIsTheProgramsOwnMatter() throws {
     defer { unsafe unlink(file) }
     var session = try TerminalSession.shell()
     // Not Python's prompt: it overlooks an interrupt between the prompt and its wait.
@@ -29,7 +30,7 @@ private func contents(_ path: String) -> String {
     #expect(contents(file).contains("\"summary\""))
   }
 
-  @Test func quitEndsBothAlike() throws {
+  @Test("LIFE-06: quit ends both alike") func quitEndsBothAlike() throws {
     var session = try TerminalSession.shell()
     try session.type("$W run -q -- python3 -q")
     try session.wait(for: ">>> ")
@@ -40,7 +41,8 @@ private func contents(_ path: String) -> String {
     try session.wait(for: "status=131")
   }
 
-  @Test func suspendStopsBothAndForegroundGoesOnWithoutAStall() throws {
+  @Test("LIFE-06: suspend stops both, and foreground goes on without a stall")
+  func suspendStopsBothAndForegroundGoesOnWithoutAStall() throws {
     defer { unsafe unlink(file) }
     var session = try TerminalSession.shell()
     try session.type("$W run --json --threshold 100ms -o \(file) -- python3 -q")
@@ -59,7 +61,8 @@ private func contents(_ path: String) -> String {
     #expect(records.contains("\"summary\"") && records.contains("\"stalls\":0"))
   }
 
-  @Test func backgroundProgramThatReadsStopsUntilItIsBroughtBack() throws {
+  @Test("LIFE-06: a background program that reads stops until it is brought back")
+  func backgroundProgramThatReadsStopsUntilItIsBroughtBack() throws {
     var session = try TerminalSession.shell()
     try session.type("$W run -q -- sh -c 'read line; echo got-$line' &")
     try session.wait(for: "Stopped")
@@ -71,7 +74,8 @@ private func contents(_ path: String) -> String {
   }
 
   /// The kernel tells only the leader of the session, which the program would be without us.
-  @Test func hangupOfOurTerminalEndsTheProgram() throws {
+  @Test("LIFE-06: a hangup of our terminal ends the program") func hangupOfOurTerminalEndsTheProgram() throws
+  {
     var session = try TerminalSession([
       builtProduct("stallwatch"), "run", "-q", "--", builtProduct("TestTarget"), "pause",
     ])
@@ -84,7 +88,7 @@ private func contents(_ path: String) -> String {
     #expect(eventually { programs.allSatisfy { kill($0, 0) != 0 } })
   }
 
-  @Test func hangupOfTheShellEndsTheProgram() throws {
+  @Test("LIFE-06: a hangup of the shell ends the program") func hangupOfTheShellEndsTheProgram() throws {
     var session = try TerminalSession.shell()
     try session.type("$W run -q -- sh -c 'echo id-$$-; exec sleep 60'")
     try session.wait(for: "sleep 60")

@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct LifeTests {
-  @Test func processWithoutItsMainThreadIsWatchedOn() throws {
+  @Test("LIFE-01: a process without its main thread is watched on, and its threads named")
+  func processWithoutItsMainThreadIsWatchedOn() throws {
     let target = try TargetProcess.start("busy-without-main")
     let process = target.processID
     let isAlone = try eventually { () throws(Errno) in try threadStates(of: process)[process] == "Z" }
@@ -30,7 +31,7 @@ import Testing
     #expect(try watch.end() == .exited(0))
   }
 
-  @Test func mainThreadThatExitsIsNoStall() throws {
+  @Test("LIFE-01: a main thread that exits is no stall") func mainThreadThatExitsIsNoStall() throws {
     var target = try TargetProcess.start("loop-then-exit-main")
     var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "100ms"])
     _ = try watch.next("notice", kind: "loop.found")
@@ -110,7 +111,8 @@ import Testing
     #expect(!output.contains("stallwatch:"))
   }
 
-  @Test func targetThatExitsInItsStallEndsTheWatchInOrder() throws {
+  @Test("LIFE-09: a target that exits in its stall ends the watch in order")
+  func targetThatExitsInItsStallEndsTheWatchInOrder() throws {
     for _ in 0..<5 {
       let target = try TargetProcess.start("stall-and-exit", "500", "0")
       var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "100ms"])
@@ -127,7 +129,8 @@ import Testing
   }
 
   /// Under the threshold at its end: no stall.
-  @Test func targetThatExitsBelowTheThresholdHasNoStall() throws {
+  @Test("LIFE-09: a target that exits below the threshold has no stall")
+  func targetThatExitsBelowTheThresholdHasNoStall() throws {
     let target = try TargetProcess.start("stall-and-exit", "300", "0")
     var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "900ms"])
     _ = try watch.next("notice", kind: "loop.found")
@@ -139,7 +142,8 @@ import Testing
 
   /// In a pid namespace of our own an id can be given out again at once. The watch is asked for a dump while it does
   /// not run, and finds a stranger under the old id.
-  @Test func processThatTookTheIdIsNeverTakenForTheOldOne() throws {
+  @Test("LIFE-02: a process that took the id is never taken for the old one")
+  func processThatTookTheIdIsNeverTakenForTheOldOne() throws {
     let script = """
       T=\(builtProduct("TestTarget")); O=/tmp/stallwatch-test-reuse-$$; trap 'rm -f $O' EXIT
       $T pause >/dev/null & old=$!
@@ -161,7 +165,9 @@ import Testing
     #expect(!output.contains("\"type\":\"dump\""))
   }
 
-  @Test func otherBootClockIsNoMatter() throws {
+  @Test("X-07: another boot clock, of the target or of ours, is no matter") func otherBootClockIsNoMatter()
+    throws
+  {
     let target = "\(builtProduct("TestTarget")) pause"
     let (output, status) = try shell(
       """

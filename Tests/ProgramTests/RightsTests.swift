@@ -19,7 +19,8 @@ struct RightsTests {
   }
 
   /// Also without CAP_CHECKPOINT_RESTORE, which `map_files` needs.
-  @Test func programOfTheSameUserIsSeenInFull() throws {
+  @Test("SYM-26: a program of the same user is seen in full without any capability")
+  func programOfTheSameUserIsSeenInFull() throws {
     let lab = try RightsLab()
     let target = try lab.start("stalling-loop epoll sleep", as: .nobody)
     let (attach, ended) = try stall(
@@ -30,6 +31,7 @@ struct RightsTests {
   }
 
   @Test(
+    "PERM-01, PERM-02: where ptrace is restricted, the scope and the next step are told and states are watched",
     arguments: [
       (1, .nobody, "children only; to see them: stallwatch run -- COMMAND, or sudo"),
       (2, .nobody, "needs CAP_SYS_PTRACE; to see them: sudo stallwatch"),
@@ -67,7 +69,8 @@ struct RightsTests {
     #expect(watch.records(of: "stall").isEmpty && watch.records(of: "summary").count == 1)
   }
 
-  @Test func protectedProgramShowsItsStatesOnly() throws {
+  @Test("PERM-05: a protected program of the same user shows its states, and why no more")
+  func protectedProgramShowsItsStatesOnly() throws {
     let lab = try RightsLab()
     let target = try lab.start("protected stalling-loop epoll compute", as: .nobody)
     let (attach, ended) = try stall(
@@ -78,7 +81,8 @@ struct RightsTests {
     #expect(ended.missingStack?.contains("may not be looked into") == true)
   }
 
-  @Test func rootWithoutCapabilitiesIsToldWhichOneIsMissing() throws {
+  @Test("PERM-04: root without capabilities is told which one is missing, and not to use sudo")
+  func rootWithoutCapabilitiesIsToldWhichOneIsMissing() throws {
     let lab = try RightsLab()
     let target = try lab.start("stalling-loop epoll compute", as: .root)
     let (attach, ended) = try stall(
@@ -126,7 +130,9 @@ struct RightsTests {
   }
 
   /// EPERM as containers answer, ENOSYS as some sandboxes do.
-  @Test(arguments: [EPERM, ENOSYS])
+  @Test(
+    "PERM-04, PERM-11: where process_vm_readv is refused, memory is read another way, and it is told",
+    arguments: [EPERM, ENOSYS])
   func memoryIsReadAnotherWay(_ error: Int32) throws {
     let lab = try RightsLab()
     let target = try lab.start("stalling-loop poll sleep", as: .nobody)
@@ -141,7 +147,8 @@ struct RightsTests {
   }
 
   /// Nothing says in advance that it will be refused, and each attempt may be a line in the kernel's log.
-  @Test func refusedHoldIsTriedForSeldom() throws {
+  @Test("PERM-08: a hold that is refused without a reason is tried for once, not at every capture")
+  func refusedHoldIsTriedForSeldom() throws {
     let lab = try RightsLab()
     let target = try lab.start("stalling-loop epoll sleep", as: .nobody)
     var watch = try WatchRun(

@@ -55,7 +55,9 @@ import Testing
     #expect(try run.end() == .signaled(SIGTERM))
   }
 
-  @Test(arguments: ["0", "300"]) func daemonThatIsLeftBehindIsNamed(_ milliseconds: String) throws {
+  @Test(
+    "LIFE-07: a daemon that is left behind is named", arguments: ["0", "300"])
+  func daemonThatIsLeftBehindIsNamed(_ milliseconds: String) throws {
     let (output, status) = try shell(
       "$W run -- \(builtProduct("TestTarget")) daemonise \(milliseconds) 2>&1")
     #expect(status == .exited(0))
@@ -70,7 +72,7 @@ import Testing
     #expect(output.contains("ended with status 0") && !output.contains("still runs"))
   }
 
-  @Test func childOfALauncherIsNamed() throws {
+  @Test("LIFE-07: the child that a launcher waits for is named") func childOfALauncherIsNamed() throws {
     var run = try WatchRun([
       "run", "--json", "-o", "/dev/stdout", "--", "/bin/sh", "-c", "sh -c 'echo $$; exec sleep 60'; true",
     ])

@@ -128,7 +128,7 @@ import Testing
     #expect(watch.records(of: "stall").isEmpty)
   }
 
-  @Test func missingProcIsNamed() throws {
+  @Test("SW-05: a missing /proc is named") func missingProcIsNamed() throws {
     let (output, status) = try shell(
       "unshare -m true || exit 9; unshare -m sh -c \"umount -l /proc; $W --pid 1 2>&1\"")
     if status != .exited(9) { #expect(output.contains("cannot read /proc")) }

@@ -44,7 +44,9 @@ import Testing
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 
-  @Test(.enabled(if: isSupported, "this kernel runs no 32-bit programs")) func dumpSaysWhyThereIsNoStack()
+  @Test(
+    "UW-18: a dump of a 32-bit program says why there is no stack",
+    .enabled(if: isSupported, "this kernel runs no 32-bit programs")) func dumpSaysWhyThereIsNoStack()
     throws
   {
     let target = try Self.start()
@@ -53,7 +55,9 @@ import Testing
     #expect(status == .exited(5))
   }
 
-  @Test(.enabled(if: isSupported, "this kernel runs no 32-bit programs")) func watchSaysThatNothingIsJudged()
+  @Test(
+    "UW-18: a watch of a 32-bit program says that nothing is judged",
+    .enabled(if: isSupported, "this kernel runs no 32-bit programs")) func watchSaysThatNothingIsJudged()
     throws
   {
     let target = try Self.start()

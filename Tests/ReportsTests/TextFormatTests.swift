@@ -12,7 +12,9 @@ private func text(_ records: [Record], _ style: TextStyle) -> [UInt8] {
 }
 
 @Suite struct TextFormatTests {
-  @Test func looksAsExpected() throws {
+  @Test(
+    "JIT-06: reports look as expected, with one line for a run of generated code and a hint how to get names")
+  func looksAsExpected() throws {
     try expect(text(ordinaryWatch, TextStyle()), isFile: "watch.txt")
     try expect(text(quietWatch, TextStyle()), isFile: "watch-without-stalls.txt")
     try expect(text(dumpedThreads, TextStyle()), isFile: "dump.txt")

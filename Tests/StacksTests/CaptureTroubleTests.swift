@@ -41,7 +41,7 @@ import Testing
   }
 
   /// Where process_vm_readv is refused, the same bytes come through the file or word by word.
-  @Test func threeWaysOfReadingAgree() throws {
+  @Test("PERM-11, SW-05: three ways of reading memory agree") func threeWaysOfReadingAgree() throws {
     var target = try TargetProcess.start("pattern")
     let address = try #require(UInt64(try target.readLine()))
     let stopped = try StoppedThread(target.processID)
@@ -169,7 +169,9 @@ import Testing
     #expect(failure == .traced(by: tracer.processID))
   }
 
-  @Test func memoryThatNobodyServesCostsOneHelper() throws {
+  @Test("UW-21: memory that nobody serves costs one helper") func memoryThatNobodyServesCostsOneHelper()
+    throws
+  {
     var target = try TargetProcess(path: builtProduct("TestTarget"), arguments: ["unserved-page"])
     guard try target.readLine() == "ready" else { return }  // userfaultfd is not allowed here
     let address = try #require(UInt64(try target.readLine()))
@@ -191,7 +193,8 @@ import Testing
   }
 
   /// A stop would leave the sleeping thread spinning in the kernel for good.
-  @Test func callThatWaitsForAPageIsNotStopped() throws {
+  @Test("UW-21: a call that waits for a page is not stopped") func callThatWaitsForAPageIsNotStopped() throws
+  {
     var target = try TargetProcess(path: builtProduct("TestTarget"), arguments: ["unserved-poll"])
     guard try target.readLine() == "ready" else { return }  // userfaultfd is not allowed here
     let path = "/proc/\(target.processID)/wchan"

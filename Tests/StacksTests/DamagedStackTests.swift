@@ -55,7 +55,9 @@ import Testing
     #expect(walk.end == .missingBytes)
   }
 
-  @Test(arguments: ["walk-rules", "walk-frame-pointer", "walk-null"])
+  @Test(
+    "UW-02: a damaged stack gives no guess outside of code",
+    arguments: ["walk-rules", "walk-frame-pointer", "walk-null"])
   func survivesDamage(_ program: String) throws {
     let captured = try StoppedStack(program).capture()
     let executable = captured.space.map.regions.filter(\.isExecutable)
@@ -81,7 +83,7 @@ import Testing
   }
 
   /// Bytes of the program's own headers, tables and rules are changed.
-  @Test func survivesDamagedTables() throws {
+  @Test("SYM-24: damaged tables of rules do no harm") func survivesDamagedTables() throws {
     let captured = try StoppedStack("walk-rules").capture()
     let own = try #require(captured.ownImage)
     let table = try #require(own.unwindTable)

@@ -37,7 +37,8 @@ import Testing
     #expect(names.filter { $0 == "recurse" }.count == bytes / 8192 + 1)
   }
 
-  @Test func reachesTheRootOfARunningThread() throws {
+  @Test("UW-22: what was copied of a running thread after it went on is marked")
+  func reachesTheRootOfARunningThread() throws {
     let stack = try StoppedStack("walk-deep", "\(1 << 20)", "spin")
     let space = try CapturedTarget(processID: stack.processID, threadID: stack.processID).space
     var helper = testHelper()
@@ -100,7 +101,7 @@ import Testing
   }
 
   /// The stack pointer lies in the guard page.
-  @Test func showsAnOverflow() throws {
+  @Test("UW-16: a stack overflow in a prologue is shown") func showsAnOverflow() throws {
     let stack = try StoppedStack("walk-overflow")
     let captured = try stack.capture(secondThread: true)
     var helper = testHelper()
@@ -113,7 +114,8 @@ import Testing
   }
 
   /// Of 800 libraries only those on the stack are opened.
-  @Test func walksThroughManyLibraries() throws {
+  @Test("UW-24: of 800 libraries only those on the stack are opened") func walksThroughManyLibraries() throws
+  {
     let compiler = "/usr/bin/cc"
     guard unsafe access(compiler, X_OK) == 0 else { return }  // no compiler here
     let directory = try TemporaryDirectory()
@@ -147,7 +149,8 @@ import Testing
   }
 
   /// Captured at any instruction of short functions, no stack is torn, shortened or guessed.
-  @Test func mixesNoTwoMoments() throws {
+  @Test("UW-16, UW-22: at whatever instruction a thread is captured, its stack is whole and of one moment")
+  func mixesNoTwoMoments() throws {
     let stack = try StoppedStack("walk-chains")
     let space = try CapturedTarget(processID: stack.processID, threadID: stack.processID).space
     var helper = testHelper()

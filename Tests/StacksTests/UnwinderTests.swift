@@ -7,63 +7,79 @@ import Testing
 
 @Suite struct UnwinderTests {
   struct Expectation: Sendable, CustomStringConvertible {
+    /// The trouble that it stands for.
+    var trouble = ""
     var program: String
     var names: [String]
     var end = WalkEnd.root
     /// How the frames were found that rest on something else than rules.
     var guesses: [FrameTrust] = []
     var secondThread = false
-    var description: String { program }
+    var description: String { "\(trouble) \(program)" }
   }
 
   /// The innermost names; what follows is `main` and what called it.
   static let expectations = [
     Expectation(program: "walk-rules", names: ["innermost", "call_without_frame_pointer", "outer"]),
     Expectation(
-      program: "walk-frame-pointer", names: ["innermost", "call_without_rules", "outer"],
+      trouble: "UW-01", program: "walk-frame-pointer", names: ["innermost", "call_without_rules", "outer"],
       guesses: [.framePointer]),
-    Expectation(program: "walk-leaf", names: ["pause_without_anything", "outer"], guesses: [.scanned]),
-    Expectation(program: "walk-nothing", names: ["innermost", "call_without_anything"], end: .noRule),
     Expectation(
-      program: "walk-null", names: ["innermost", "stop_in_handler", "signal", "nowhere", "call_null"],
+      trouble: "UW-01", program: "walk-leaf", names: ["pause_without_anything", "outer"], guesses: [.scanned]),
+    Expectation(
+      trouble: "UW-02", program: "walk-nothing", names: ["innermost", "call_without_anything"], end: .noRule),
+    Expectation(
+      trouble: "UW-04", program: "walk-null",
+      names: ["innermost", "stop_in_handler", "signal", "nowhere", "call_null"],
       guesses: [.scanned]),
     Expectation(
-      program: "walk-signal",
+      trouble: "UW-04", program: "walk-signal",
       names: ["innermost", "stop_in_handler", "signal", "spin_at_first_instruction", "call_spinning"]),
-    Expectation(program: "walk-noreturn", names: ["innermost", "never_return", "end_in_call"]),
+    Expectation(
+      trouble: "UW-03", program: "walk-noreturn", names: ["innermost", "never_return", "end_in_call"]),
     Expectation(program: "walk-thread", names: ["innermost", "thread_body"], secondThread: true),
     Expectation(
-      program: "walk-nested-signals",
+      trouble: "UW-04", program: "walk-nested-signals",
       names: [
         "innermost", "stop_in_handler", "signal", "spin_at_first_instruction", "spin_in_handler", "signal",
         "spin_at_first_instruction", "call_spinning",
       ]),
     Expectation(
-      program: "walk-restorer",
+      trouble: "UW-06", program: "walk-restorer",
       names: ["innermost", "stop_in_handler", "signal", "spin_at_first_instruction", "call_spinning"]),
-    Expectation(program: "walk-fiber", names: ["innermost", "fiber_body"], end: .noRule),
-    Expectation(program: "walk-coroutine", names: ["innermost", "fiber_body"], end: .noRule),
-    Expectation(program: "walk-realigned", names: ["innermost", "call_realigned", "outer"]),
-    Expectation(program: "walk-expression", names: ["pause_with_expression", "outer"]),
-    Expectation(program: "walk-return", names: ["pause_at_return", "outer"]),
-    Expectation(program: "walk-debug-rules", names: ["innermost", "call_with_debug_rules", "outer"]),
+    Expectation(trouble: "UW-13", program: "walk-fiber", names: ["innermost", "fiber_body"], end: .noRule),
     Expectation(
-      program: "walk-forged", names: ["innermost", "call_forged", "call_with_rules"], end: .noRule,
+      trouble: "UW-13", program: "walk-coroutine", names: ["innermost", "fiber_body"], end: .noRule),
+    Expectation(
+      trouble: "UW-11", program: "walk-realigned", names: ["innermost", "call_realigned", "outer"]),
+    Expectation(trouble: "UW-11", program: "walk-expression", names: ["pause_with_expression", "outer"]),
+    Expectation(trouble: "UW-16", program: "walk-return", names: ["pause_at_return", "outer"]),
+    Expectation(
+      trouble: "UW-12", program: "walk-debug-rules", names: ["innermost", "call_with_debug_rules", "outer"]),
+    Expectation(
+      trouble: "UW-02", program: "walk-forged", names: ["innermost", "call_forged", "call_with_rules"],
+      end: .noRule,
       guesses: [.framePointer]),
     Expectation(
-      program: "walk-circle",
+      trouble: "UW-02", program: "walk-circle",
       names: ["innermost", "call_in_circle", "call_in_circle", "call_in_circle"], end: .loop,
       guesses: [.framePointer, .framePointer]),
     Expectation(
-      program: "walk-generated", names: ["innermost", "generated", "outer"], guesses: [.framePointer]),
+      trouble: "JIT-06", program: "walk-generated", names: ["innermost", "generated", "outer"],
+      guesses: [.framePointer]),
     Expectation(
-      program: "walk-memory-file", names: ["innermost", "generated", "outer"], guesses: [.framePointer]),
-    Expectation(program: "walk-frameless", names: ["innermost", "generated"], end: .noRule),
+      trouble: "SYM-19", program: "walk-memory-file", names: ["innermost", "generated", "outer"],
+      guesses: [.framePointer]),
     Expectation(
-      program: "walk-executed-from-memory", names: ["innermost", "call_without_frame_pointer", "outer"]),
+      trouble: "JIT-06", program: "walk-frameless", names: ["innermost", "generated"], end: .noRule),
+    Expectation(
+      trouble: "SYM-19", program: "walk-executed-from-memory",
+      names: ["innermost", "call_without_frame_pointer", "outer"]),
   ]
 
-  @Test(arguments: expectations)
+  @Test(
+    "UW-01, UW-02, UW-03, UW-04, UW-06, UW-11, UW-12, UW-13, UW-16, SYM-19, JIT-06: every frame is found, and says how",
+    arguments: expectations)
   func findsEveryFrame(_ expected: Expectation) throws {
     let stack = try StoppedStack(expected.program)
     let captured = try stack.capture(secondThread: expected.secondThread)
@@ -76,7 +92,7 @@ import Testing
   }
 
   /// As in a statically linked program: there are rules but no sorted table of them.
-  @Test func findsRulesWithoutATable() throws {
+  @Test("UW-01: rules are found without a table of them") func findsRulesWithoutATable() throws {
     let captured = try StoppedStack("walk-rules").capture()
     let own = try #require(captured.ownImage)
     let withoutTable = try captured.ownFileWithoutTable()
@@ -90,7 +106,7 @@ import Testing
 
   /// `makecontext` puts the address of its own start-up code where the first function will return to; looked up one byte
   /// earlier, it would be in the function before it.
-  @Test func takesAMadeReturnAddressAsItIs() throws {
+  @Test("UW-13: a made return address is taken as it is") func takesAMadeReturnAddressAsItIs() throws {
     let captured = try StoppedStack("walk-fiber").capture()
     let frames = Unwinder().walk(captured.snapshot, in: captured.space).frames
     let start = try #require(frames.last), body = try #require(frames.dropLast().last)
@@ -99,7 +115,7 @@ import Testing
   }
 
   /// What is left of a file that was put together from memory: no section headers.
-  @Test func needsNoSections() throws {
+  @Test("UW-01: a file without section headers has its rules") func needsNoSections() throws {
     let captured = try StoppedStack("walk-rules").capture()
     let own = try #require(captured.ownImage)
     let file = CapturedTarget.withoutSections(try captured.ownFile())
@@ -114,7 +130,8 @@ import Testing
   }
 
   /// Neither table nor sections: the checked frame pointers of code that keeps them, and no more than that.
-  @Test func goesByFramePointersWithoutAnyRules() throws {
+  @Test("UW-01: without any rules, checked frame pointers are followed, and no more than that")
+  func goesByFramePointersWithoutAnyRules() throws {
     let stack = try StoppedStack("walk-frame-pointer")
     let captured = try stack.capture()
     let own = try #require(captured.ownImage)
@@ -128,7 +145,7 @@ import Testing
   }
 
   /// At the program's first instruction, from which nothing was called yet.
-  @Test func endsAtTheEntryPoint() throws {
+  @Test("UW-08: a stack ends at the entry point") func endsAtTheEntryPoint() throws {
     let captured = try StoppedStack("walk-rules").capture()
     let whole = Unwinder().walk(captured.snapshot, in: captured.space)
     let start = try #require(whole.frames.last?.frame)
@@ -142,7 +159,9 @@ import Testing
   }
 
   /// The rule for all of a PLT is one expression of the pc: an entry pushes a word on its way.
-  @Test(arguments: [(into: 0, pushed: 0), (6, 0), (11, 1)] as [(into: UInt64, pushed: UInt64)])
+  @Test(
+    "UW-10: the caller is found from the PLT",
+    arguments: [(into: 0, pushed: 0), (6, 0), (11, 1)] as [(into: UInt64, pushed: UInt64)])
   func walksFromThePLT(_ place: (into: UInt64, pushed: UInt64)) throws {
     let captured = try StoppedStack("walk-rules").capture()
     let plt = try #require(captured.ownImage?.section(named: ".plt"))
@@ -163,7 +182,7 @@ import Testing
   }
 
   /// As Go's linker leaves them.
-  @Test func findsCompressedRules() throws {
+  @Test("UW-12: compressed rules for debuggers are used") func findsCompressedRules() throws {
     let stack = try StoppedStack("walk-debug-rules")
     let captured = try stack.capture()
     let own = try #require(captured.ownImage)
@@ -188,7 +207,8 @@ import Testing
   }
 
   /// A place in a file without a name is all that can be said of generated code.
-  @Test func tellsThePlaceInAMemoryFile() throws {
+  @Test("SYM-19: code in a memory file is shown by its place there") func tellsThePlaceInAMemoryFile() throws
+  {
     let captured = try StoppedStack("walk-memory-file").capture()
     let frames = Unwinder().walk(captured.snapshot, in: captured.space).frames.map(\.frame)
     let generated = try #require(frames.first { $0.isGenerated })

@@ -44,7 +44,7 @@ import Testing
       """)
   }
 
-  @Test func isFoundByBuildID() throws {
+  @Test("SYM-22: debug information is found by build-id") func isFoundByBuildID() throws {
     let fixture = try stripped()
     #expect(try look(fixture).text == ["? ?:?"])
     try installByBuildID(fixture, "viewer.debug")
@@ -62,7 +62,9 @@ import Testing
     #expect(run.remarks.isEmpty)
   }
 
-  @Test(arguments: ["-Wl,--build-id=none", ""])
+  @Test(
+    "SYM-04, SYM-22: debug information of another build is refused, and it is told",
+    arguments: ["-Wl,--build-id=none", ""])
   func ofAnotherBuildIsRefused(flags: String) throws {
     let fixture = try stripped("-g \(flags)", link: true)
     try fixture.run("gcc -O0 -g \(flags) -o other nested.c && objcopy --only-keep-debug other viewer.debug")
@@ -72,7 +74,8 @@ import Testing
     #expect(run.remarks.contains(.refusedDebugFile(refusal)))
   }
 
-  @Test func aDanglingLinkIsPassedOver() throws {
+  @Test("SYM-22: a dangling link to debug information is passed over") func aDanglingLinkIsPassedOver() throws
+  {
     let fixture = try stripped(link: true)
     try installByBuildID(fixture, "viewer.debug")
     try fixture.run("for f in debug/.build-id/*/*.debug; do ln -sf /nonexistent $f; done")
@@ -81,7 +84,9 @@ import Testing
     #expect(run.remarks.isEmpty)
   }
 
-  @Test func aDebugFileOfGarbageIsRefused() throws {
+  @Test("SYM-22: a debug file of garbage is refused, and it is told") func aDebugFileOfGarbageIsRefused()
+    throws
+  {
     let fixture = try stripped(link: true)
     try fixture.run("head -c 5000 /dev/zero > viewer.debug")
     let run = try look(fixture)
@@ -102,9 +107,11 @@ import Testing
     for address in addresses { #expect(try look(fixture, at: address).text == expected[address]) }
   }
 
-  @Test(arguments: [
-    (4 << 30, DebugFailure.tooLarge), (1 << 62, .tooLarge), (1, .damaged),
-  ])
+  @Test(
+    "SYM-06: sections that are too large unpacked are left, and it is told",
+    arguments: [
+      (4 << 30, DebugFailure.tooLarge), (1 << 62, .tooLarge), (1, .damaged),
+    ])
   func whatIsNotToBeUnpackedIsLeft(statedSize: Int, failure: DebugFailure) throws {
     let fixture = try Fixture()
     try fixture.write("nested.c", SourceLinesTests.nested)
@@ -129,7 +136,8 @@ import Testing
     #expect(run.remarks.isEmpty)
   }
 
-  @Test func splitDebugInformation() throws {
+  @Test("SYM-08: split debug information is read; without it, lines and names stay")
+  func splitDebugInformation() throws {
     let fixture = try Fixture()
     try fixture.write("nested.c", SourceLinesTests.nested)
     try fixture.run("gcc -O2 -g -gsplit-dwarf -o viewer nested.c && gcc -O2 -g -o plain nested.c")
@@ -147,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func whatDwzMovedAway() throws {
+  @Test("SYM-07: what dwz moved away is found, or told to be missing") func whatDwzMovedAway() throws {
     guard isInstalled("dwz") else { return print("skipped: no dwz") }
     let fixture = try stripped()
     try fixture.write("second.c", SourceLinesTests.nested + "\nint second;\n")

@@ -5,37 +5,39 @@ import Symbols
 import Testing
 
 @Suite struct DemanglerTests {
-  @Test(arguments: [
-    ("_ZN6Report4loadEi", "Report::load(int)"),
-    ("_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back(int&&)"),
-    ("_ZN12_GLOBAL__N_13runEv", "(anonymous namespace)::run()"),
-    ("_ZN3foo3bar17h0123456789abcdefE", "foo::bar"),
-    ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
-    ("$s4main3fooyyF", "main.foo() -> ()"),
-    ("_$s4main3fooyyF", "main.foo() -> ()"),
-    ("$S4main3fooyyF", "main.foo() -> ()"),
-    (
-      "$s6Crypto4HPKEO11CiphersuiteV23P384_SHA384_AES_GCM_256AEvgZ",
-      "static Crypto.HPKE.Ciphersuite.P384_SHA384_AES_GCM_256.getter : Crypto.HPKE.Ciphersuite"
-    ),
-    ("_T04main3fooyyF", "main.foo() -> ()"),
-    ("_D4test3fooFZv", "_D4test3fooFZv"),
-    ("malloc", "malloc"),
-    ("_Znonsense", "_Znonsense"),
-    ("$s", "$s"),
-    ("", ""),
-    ("memcpy@@GLIBC_2.14", "memcpy"),
-    ("memcpy@GLIBC_2.2.5", "memcpy"),
-    ("puts@plt", "puts@plt"),
-    ("_ZN6Report4loadEi@plt", "Report::load(int)@plt"),
-    ("compute.constprop.0", "compute [.constprop.0]"),
-    ("compute.cold", "compute [.cold]"),
-    ("counter.1234", "counter.1234"),
-    ("_ZN6Report4loadEi.cold", "Report::load(int) [.cold]"),
-    ("_ZN6Report4loadEi.part.0.isra.1", "Report::load(int) [.part.0.isra.1]"),
-    ("_ZN3foo3bar17h0123456789abcdefE.llvm.123", "foo::bar [.llvm.123]"),
-    ("_ZN4core3ptr13drop..closure17h0123456789abcdefE", "core::ptr::drop::closure"),
-  ])
+  @Test(
+    "SYM-14: names of each scheme are shown for people",
+    arguments: [
+      ("_ZN6Report4loadEi", "Report::load(int)"),
+      ("_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back(int&&)"),
+      ("_ZN12_GLOBAL__N_13runEv", "(anonymous namespace)::run()"),
+      ("_ZN3foo3bar17h0123456789abcdefE", "foo::bar"),
+      ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
+      ("$s4main3fooyyF", "main.foo() -> ()"),
+      ("_$s4main3fooyyF", "main.foo() -> ()"),
+      ("$S4main3fooyyF", "main.foo() -> ()"),
+      (
+        "$s6Crypto4HPKEO11CiphersuiteV23P384_SHA384_AES_GCM_256AEvgZ",
+        "static Crypto.HPKE.Ciphersuite.P384_SHA384_AES_GCM_256.getter : Crypto.HPKE.Ciphersuite"
+      ),
+      ("_T04main3fooyyF", "main.foo() -> ()"),
+      ("_D4test3fooFZv", "_D4test3fooFZv"),
+      ("malloc", "malloc"),
+      ("_Znonsense", "_Znonsense"),
+      ("$s", "$s"),
+      ("", ""),
+      ("memcpy@@GLIBC_2.14", "memcpy"),
+      ("memcpy@GLIBC_2.2.5", "memcpy"),
+      ("puts@plt", "puts@plt"),
+      ("_ZN6Report4loadEi@plt", "Report::load(int)@plt"),
+      ("compute.constprop.0", "compute [.constprop.0]"),
+      ("compute.cold", "compute [.cold]"),
+      ("counter.1234", "counter.1234"),
+      ("_ZN6Report4loadEi.cold", "Report::load(int) [.cold]"),
+      ("_ZN6Report4loadEi.part.0.isra.1", "Report::load(int) [.part.0.isra.1]"),
+      ("_ZN3foo3bar17h0123456789abcdefE.llvm.123", "foo::bar [.llvm.123]"),
+      ("_ZN4core3ptr13drop..closure17h0123456789abcdefE", "core::ptr::drop::closure"),
+    ])
   func showsNamesForPeople(raw: String, display: String) {
     #expect(SymbolName(raw: ByteString(raw)).display.escaped == display)
   }

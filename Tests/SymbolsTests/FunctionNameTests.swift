@@ -6,7 +6,7 @@ import Symbols
 import Testing
 
 @Suite struct FunctionNameTests {
-  @Test func otherNamesAreKept() throws {
+  @Test("SYM-15: other names of the same address are kept") func otherNamesAreKept() throws {
     let fixture = try Fixture()
     try fixture.write(
       "alias.c",
@@ -24,7 +24,9 @@ import Testing
     #expect(Set(frame.aliases) == ["labour", "__toil"])
   }
 
-  @Test func theDebugInformationChoosesAmongNames() throws {
+  @Test("SYM-15: the debug information chooses among names") func theDebugInformationChoosesAmongNames()
+    throws
+  {
     let fixture = try Fixture()
     try fixture.write(
       "alias.c",
@@ -42,7 +44,9 @@ import Testing
     #expect(try fixture.frames("plain", plain).last?.symbol == "other")
   }
 
-  @Test func functionsThatWereFoldedKeepBothNames() throws {
+  @Test("SYM-15: functions that were folded keep both names") func functionsThatWereFoldedKeepBothNames()
+    throws
+  {
     let fixture = try Fixture()
     try fixture.write(
       "folded.c",
@@ -63,7 +67,7 @@ import Testing
     #expect(frame.line == 1 || frame.line == 2)
   }
 
-  @Test func aColdPartIsItsFunctions() throws {
+  @Test("SYM-15: a cold part is its function's") func aColdPartIsItsFunctions() throws {
     let fixture = try Fixture()
     try fixture.write(
       "cold.c",
@@ -89,7 +93,9 @@ import Testing
     #expect(frames.last?.rawSymbol == "compute.cold")
   }
 
-  @Test func aHiddenFunctionIsNotItsNeighbour() throws {
+  @Test("SYM-10: a function without a symbol is not its neighbour") func aHiddenFunctionIsNotItsNeighbour()
+    throws
+  {
     let fixture = try Fixture()
     try fixture.write(
       "library.c",
@@ -108,7 +114,8 @@ import Testing
   }
 
   /// As `sstrip` leaves it, and as a copy of a process's memory has it: `DT_` addresses moved, no section headers.
-  @Test(arguments: [0, 0x7F12_3456_7000], ["gnu", "sysv"])
+  @Test(
+    "SYM-24: names are found without section headers", arguments: [0, 0x7F12_3456_7000], ["gnu", "sysv"])
   func withoutSectionHeaders(movedBy bias: UInt64, hash: String) throws {
     let fixture = try Fixture()
     try fixture.write("library.c", "int foo(int x) { return x + 1; }\nint baz(int x) { return x * 3; }\n")
@@ -142,7 +149,7 @@ import Testing
     #expect(symbolicator.takeRemarks().map(\.kind) == [.stripped])
   }
 
-  @Test func keepsToItsTime() throws {
+  @Test("SYM-12: lines keep to their time; names are there without them") func keepsToItsTime() throws {
     let fixture = try Fixture()
     try fixture.write("unit.c", "int FFFF(int x) { int y = x; y += 2;\n return y; }\n")
     try fixture.write("main.c", "int f199(int);\nint main(int argc, char **argv) { return f199(argc); }\n")

@@ -57,7 +57,7 @@ struct SeededGenerator: RandomNumberGenerator {
     return bytes
   }
 
-  @Test func everyDamagedFileHasAnOutcome() throws {
+  @Test("SYM-24: every damaged file has an outcome") func everyDamagedFileHasAnOutcome() throws {
     var generator = SeededGenerator(state: 1)
     var indexed = 0
     var failures: [SymbolFailure: Int] = [:]
@@ -76,7 +76,7 @@ struct SeededGenerator: RandomNumberGenerator {
     #expect(failures[.notELF, default: 0] > 100)
   }
 
-  @Test func functionsNestedWithoutEndGetNoName() throws {
+  @Test("SYM-24: functions nested without end get no name") func functionsNestedWithoutEndGetNoName() throws {
     var builder = ElfBuilder()
     builder.add(
       (0..<5000).map {

@@ -57,7 +57,8 @@ import Testing
     return file + [UInt8](repeating: 0x90, count: 0x1000 - file.count - 9)
   }
 
-  @Test(arguments: [4, 0x6FFF_FEF5] as [UInt64])
+  @Test(
+    "SYM-24: damaged files without section headers have an outcome", arguments: [4, 0x6FFF_FEF5] as [UInt64])
   func filesWithoutSectionHeaders(hash: UInt64) throws {
     let sound = Self.dynamicFile(hash: hash)
     #expect(try symbolIndex(of: memoryFile(sound)).match(0x97F)?.rawName == "two")

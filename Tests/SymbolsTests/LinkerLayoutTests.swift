@@ -6,13 +6,15 @@ import Symbols
 import Testing
 
 @Suite struct LinkerLayoutTests {
-  @Test(arguments: [
-    "-fuse-ld=bfd -Wl,-z,separate-code", "-fuse-ld=bfd -Wl,-z,noseparate-code", "-fuse-ld=gold",
-    "-fuse-ld=lld",
-    "-fuse-ld=mold", "-no-pie", "-static", "-no-pie -Wl,-Ttext-segment=0x10000000",
-    "-Wl,-Ttext=0x202000", "-fuse-ld=lld -Wl,--icf=all -ffunction-sections",
-    "-ffunction-sections -Wl,--gc-sections",
-  ])
+  @Test(
+    "SYM-01, SYM-17: whatever linker laid it out, the same addresses get the same names",
+    arguments: [
+      "-fuse-ld=bfd -Wl,-z,separate-code", "-fuse-ld=bfd -Wl,-z,noseparate-code", "-fuse-ld=gold",
+      "-fuse-ld=lld",
+      "-fuse-ld=mold", "-no-pie", "-static", "-no-pie -Wl,-Ttext-segment=0x10000000",
+      "-Wl,-Ttext=0x202000", "-fuse-ld=lld -Wl,--icf=all -ffunction-sections",
+      "-ffunction-sections -Wl,--gc-sections",
+    ])
   func givesTheSameNames(flags: String) throws {
     let fixture = try Fixture()
     try fixture.write("nested.c", SourceLinesTests.nested)
@@ -29,7 +31,7 @@ import Testing
   }
 
   /// Assembly without lines stands between two functions of C.
-  @Test func betweenLinesThereIsNone() throws {
+  @Test("SYM-21: between two sequences of lines there is none") func betweenLinesThereIsNone() throws {
     let fixture = try Fixture()
     try fixture.write("a.c", "int first(int x) { return x + 1; }\n")
     try fixture.write(
@@ -55,7 +57,7 @@ import Testing
   }
 
   /// The call of a function that never returns is the last instruction: the address behind it is the next function's.
-  @Test func aCallAtTheEndBelongsToItsFunction() throws {
+  @Test("UW-03: a call at the end belongs to its function") func aCallAtTheEndBelongsToItsFunction() throws {
     let fixture = try Fixture()
     try fixture.write(
       "end.c",

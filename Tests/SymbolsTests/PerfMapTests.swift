@@ -61,7 +61,7 @@ import Testing
     #expect(name(long, 0x2000) == "next")
   }
 
-  @Test func ofALargeFileTheEndIsRead() throws {
+  @Test("JIT-04: of a large file the end is read, within its time") func ofALargeFileTheEndIsRead() throws {
     let text = (0..<10_000).map { "\(String(0x10000 + 16 * $0, radix: 16)) 10 function\($0)\n" }.joined()
     let whole = try map(text)
     #expect(whole.count == 10_000)

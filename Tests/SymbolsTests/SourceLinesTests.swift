@@ -23,10 +23,12 @@ import Testing
     int main(int argc, char **argv) { return outer(argc) + inner(argc); }
     """
 
-  @Test(arguments: [
-    "gcc -O2 -g", "gcc -O0 -g -gdwarf-4", "gcc -O2 -g -gz=zlib", "clang -O2 -g", "clang -O2 -g -gdwarf-4",
-    "gcc -O2 -g -static-pie",
-  ])
+  @Test(
+    "UW-20, SYM-17: lines and inlined calls are those that addr2line finds",
+    arguments: [
+      "gcc -O2 -g", "gcc -O0 -g -gdwarf-4", "gcc -O2 -g -gz=zlib", "clang -O2 -g", "clang -O2 -g -gdwarf-4",
+      "gcc -O2 -g -static-pie",
+    ])
   func agreesWithBinutils(compiler: String) throws {
     let fixture = try Fixture()
     try fixture.write("nested.c", Self.nested)
@@ -45,7 +47,7 @@ import Testing
     #expect(symbolicator.takeRemarks().isEmpty)
   }
 
-  @Test func modulesTakeTurnsWhereMemoryIsShort() throws {
+  @Test("SYM-12: modules take turns where memory is short") func modulesTakeTurnsWhereMemoryIsShort() throws {
     let fixture = try Fixture()
     try fixture.write("nested.c", Self.nested)
     try fixture.run("gcc -O2 -g -o one nested.c && gcc -O1 -g -o two nested.c")

@@ -17,7 +17,7 @@ import Testing
     index.match(address)?.rawName.escaped
   }
 
-  @Test func respectsSizes() throws {
+  @Test("SYM-10: a symbol reaches as far as its size says") func respectsSizes() throws {
     let index = try index([
       TestSymbol(name: "foo", address: 0x1000, size: 16), TestSymbol(name: "baz", address: 0x2000, size: 16),
     ])
@@ -30,7 +30,8 @@ import Testing
     #expect(name(index, .max) == nil)
   }
 
-  @Test func symbolsWithoutSizeReachToTheNextSymbolSectionEndOrLimit() throws {
+  @Test("SYM-10: symbols without size reach to the next symbol, the end of the section or a limit")
+  func symbolsWithoutSizeReachToTheNextSymbolSectionEndOrLimit() throws {
     let index = try index([
       TestSymbol(name: "start", address: 0x1000, size: 0), TestSymbol(name: "next", address: 0x1100, size: 8),
       TestSymbol(name: "far", address: 0x3000, size: 0), TestSymbol(name: "last", address: 0x8F00, size: 0),
@@ -55,13 +56,15 @@ import Testing
     #expect(name(index, 0x1090) == "outer")
   }
 
-  @Test(arguments: [
-    ([("local", 0), ("weak", 2), ("global", 1)], "global"),
-    ([("local", 0), ("weak", 2)], "weak"),
-    ([("_write", 1), ("write_it", 1)], "write_it"),
-    ([("read64", 1), ("read", 1)], "read"),
-    ([("abd", 1), ("abc", 1)], "abc"),
-  ])
+  @Test(
+    "SYM-15: of several names the choice is always the same",
+    arguments: [
+      ([("local", 0), ("weak", 2), ("global", 1)], "global"),
+      ([("local", 0), ("weak", 2)], "weak"),
+      ([("_write", 1), ("write_it", 1)], "write_it"),
+      ([("read64", 1), ("read", 1)], "read"),
+      ([("abd", 1), ("abc", 1)], "abc"),
+    ])
   func picksOneOfSeveralNames(names: [(String, UInt8)], expected: String) throws {
     for names in [names, names.reversed()] {
       let index = try index(names.map { TestSymbol(name: $0.0, address: 0x1000, size: 8, binding: $0.1) })
@@ -114,7 +117,7 @@ import Testing
     #expect(name(index, 0x9000) == nil)
   }
 
-  @Test func namesJumpsToOtherModules() throws {
+  @Test("UW-10: jumps to other modules are named") func namesJumpsToOtherModules() throws {
     var builder = ElfBuilder()
     let table = builder.add(
       [

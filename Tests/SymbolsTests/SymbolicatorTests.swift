@@ -27,7 +27,8 @@ import Testing
     return try memoryFile(builder.bytes)
   }
 
-  @Test func looksCallersUpOneByteBefore() throws {
+  @Test("UW-03, UW-04: callers are looked up one byte before, interrupted functions where they were")
+  func looksCallersUpOneByteBefore() throws {
     let file = try file("_ZN6Report4loadEi", "callee", "after")
     var symbolicator = Symbolicator()
     // The second frame's call was the last instruction of `load`; the third was interrupted at the start of `callee`.
