@@ -159,7 +159,7 @@ import Testing
     let (output, status) = try shell(
       "export W; unshare -pf --mount-proc sh -c '\(script.replacing("'", with: "'\\''"))'")
     // Not allowed to everyone; and who is faster takes the id.
-    if status != .exited(0) { return }
+    if status != .exited(0) { return print("skipped: the id could not be given out again") }
     #expect(output.contains("status=0") && output.contains("alive"))
     #expect(output.contains("\"exit\"") && output.contains("\"summary\""))
     #expect(!output.contains("\"type\":\"dump\""))
@@ -176,6 +176,7 @@ import Testing
       sleep 0.3; $W --pid $p --duration 200ms >/dev/null; echo status=$?
       unshare --time --boottime 100000000 --fork $W --pid $p --duration 200ms >/dev/null; echo status=$?; kill $p
       """)
-    if status != .exited(9) { #expect(output == "status=0\nstatus=0") }
+    if status == .exited(9) { return print("skipped: no time namespace is allowed") }
+    #expect(output == "status=0\nstatus=0")
   }
 }

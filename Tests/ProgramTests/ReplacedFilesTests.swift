@@ -27,7 +27,7 @@ struct ReplacedFilesTests {
 
   /// What nobody can open is read from the program's memory, which holds exported names alone.
   @Test(
-    "SYM-03: a program and a library that were removed have their names, and are said to be removed",
+    "SYM-03, NS-07: a program and a library that were removed have their names, and are said to be removed",
     arguments: [Person.root, .nobody])
   func removedFiles(_ person: Person) throws {
     let lab = try RightsLab()
@@ -38,6 +38,11 @@ struct ReplacedFilesTests {
       let frames = modules(record, named: name)
       #expect(!frames.isEmpty && frames.allSatisfy { $0["module_deleted"] == .boolean(true) })
     }
+    let remarks = dump.records(of: "notice").compactMap { $0["text"]?.string }
+    let isCopied = remarks.contains {
+      $0.contains("library.so cannot be opened") && $0.contains("taken from memory")
+    }
+    #expect(isCopied == (person == .nobody), "\(remarks)")
   }
 
   @Test(

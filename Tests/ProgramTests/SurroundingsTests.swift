@@ -131,6 +131,7 @@ import Testing
   @Test("SW-05: a missing /proc is named") func missingProcIsNamed() throws {
     let (output, status) = try shell(
       "unshare -m true || exit 9; unshare -m sh -c \"umount -l /proc; $W --pid 1 2>&1\"")
-    if status != .exited(9) { #expect(output.contains("cannot read /proc")) }
+    if status == .exited(9) { return print("skipped: no mount namespace is allowed") }
+    #expect(output.hasPrefix("stallwatch: cannot read /proc"))
   }
 }
