@@ -4,6 +4,7 @@ package import StallCore
 
 package enum CauseRules {
   package static func cause(of evidence: Evidence) -> Cause {
+    if evidence.isDumpingCore { return crashed }
     switch evidence.stallClass {
     case .cpu: return computing(evidence)
     case .starved: return starved
@@ -18,6 +19,10 @@ package enum CauseRules {
       return BlockedCallRules(evidence: evidence, call: call).cause
     }
   }
+
+  private static let crashed = Cause(
+    .unknown, "it has crashed, and its core dump is being written", confidence: .high,
+    evidence: ["CoreDumping is 1 in its status"])
 
   private static let starved = Cause(
     .starved, "ready to run, but other work had the CPU", confidence: .high,

@@ -34,6 +34,8 @@ package struct Evidence: Sendable {
   package var holder: Thread?
   /// The child process that is waited for.
   package var child: Thread?
+  /// The process has crashed, and the kernel writes what is left of it. Its threads stay where they were.
+  package var isDumpingCore = false
 
   package init(
     threadID: Int32, state: ThreadState, activity: Activity, stallClass: StallClass? = nil,

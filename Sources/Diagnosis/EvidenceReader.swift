@@ -31,6 +31,8 @@ package struct EvidenceReader {
       threadID: threadID, state: observation.state, activity: observation.activity, stallClass: stallClass,
       userShare: userShare, functions: functions)
     guard observation.isBlocked else { return evidence }
+    let status = try? ProcessStatus(path: "/proc/\(processID)/task/\(threadID)/status")
+    evidence.isDumpingCore = status?.isDumpingCore ?? false
     evidence.waitChannel = channel
     guard let call = evidence.call else { return evidence }
     evidence.descriptorCount = observation.descriptors?.count

@@ -51,6 +51,19 @@ import Testing
     #expect(output.contains("target stopped 0 µs"))
   }
 
+  @Test(
+    "PT-17: the cause of such a stall is the crash, not the call in which it came",
+    .enabled(if: canMount, "no mount namespace of its own is allowed"))
+  func stallOfACrash() throws {
+    let target = try TargetProcess.start("parked-crowd", "1")
+    let status = "/proc/\(target.processID)/task/\(target.processID)/status"
+    let (output, _) = try shellInNamespace(
+      [status], making: #"sed 's/^CoreDumping:.*/CoreDumping:\t1/' \#(status) >$f;"#,
+      "timeout -s KILL 20 $W --pid \(target.processID) -t 100ms --count 1 2>&1")
+    #expect(output.contains("it has crashed, and its core dump is being written"))
+    #expect(!output.contains("sleeping"))
+  }
+
   /// A program and its file system, which answers until it is stopped.
   private struct ProgramOnItsMount: ~Copyable {
     private let server: TargetProcess
