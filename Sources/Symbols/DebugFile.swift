@@ -31,9 +31,11 @@ package enum DebugFailure: Error, Hashable, Sendable {
   /// Alternate files that belong to another build.
   let refusals: [DebugFileSearch.Refusal]
 
-  /// Throws `absent` if the file has no debug information of its own.
+  /// Throws `absent` if the file has no debug information of its own. An alternate file has none besides: one that
+  /// names another, or itself, would lead on for ever.
   init(
-    owning descriptor: consuming FileDescriptor, path: ByteString, search: DebugFileSearch
+    owning descriptor: consuming FileDescriptor, path: ByteString, search: DebugFileSearch,
+    isAlternate: Bool = false
   ) throws(DebugFailure) {
     var descriptor = descriptor
     var file = try Self.open(descriptor)
@@ -44,7 +46,7 @@ package enum DebugFailure: Error, Hashable, Sendable {
       descriptor = copy
     }
     guard let dwarf = unsafe dwarf_begin_elf(file.handle.pointer, DWARF_C_READ, nil) else { throw .damaged }
-    let common = unsafe Self.alternate(of: dwarf, at: path, search)
+    let common = unsafe Self.alternate(of: isAlternate ? nil : dwarf, at: path, search)
     if let alternate = common.file { unsafe dwarf_setalt(dwarf, alternate.dwarf) }
     unsafe self.dwarf = dwarf
     self.file = file
@@ -77,10 +79,11 @@ package enum DebugFailure: Error, Hashable, Sendable {
   }
 
   private static func alternate(
-    of dwarf: OpaquePointer, at path: ByteString, _ search: DebugFileSearch
+    of dwarf: OpaquePointer?, at path: ByteString, _ search: DebugFileSearch
   ) -> (file: DebugFile?, missing: ByteString?, refusals: [DebugFileSearch.Refusal]) {
     var text: UnsafePointer<CChar>?
     var bytes: UnsafeRawPointer?
+    guard let dwarf = unsafe dwarf else { return (nil, nil, []) }
     let count = unsafe dwelf_dwarf_gnu_debugaltlink(dwarf, &text, &bytes)
     guard count > 0, count <= 64, let text = unsafe text, let bytes = unsafe bytes else {
       return (nil, nil, [])
@@ -90,7 +93,7 @@ package enum DebugFailure: Error, Hashable, Sendable {
     var found = search.findAlternate(named: name, buildID: buildID, besides: path)
     let refusals = found.refusals
     guard let descriptor = found.file.take() else { return (nil, name, refusals) }
-    let file = try? DebugFile(owning: descriptor, path: found.path, search: search)
+    let file = try? DebugFile(owning: descriptor, path: found.path, search: search, isAlternate: true)
     return (file, file == nil ? name : nil, refusals)
   }
 }

@@ -155,6 +155,18 @@ import Testing
     }
   }
 
+  @Test("SYM-07: a common file that names itself is not followed") func commonFileThatNamesItself() throws {
+    let fixture = try stripped(strip: "--strip-unneeded")
+    try fixture.run(
+      """
+      id=$(readelf -n viewer.debug | sed -n 's/.*Build ID: //p')
+      python3 -c "import sys; sys.stdout.buffer.write(b'viewer.debug\\0' + bytes.fromhex('$id'))" > link
+      objcopy --add-section .gnu_debugaltlink=link viewer.debug
+      """)
+    try installByBuildID(fixture, "viewer.debug")
+    #expect(try look(fixture).text.last == "outer nested.c:10")
+  }
+
   @Test("SYM-07: what dwz moved away is found, or told to be missing") func whatDwzMovedAway() throws {
     guard isInstalled("dwz") else { return print("skipped: no dwz") }
     let fixture = try stripped()
