@@ -83,17 +83,19 @@ package struct CaptureServer: ~Copyable {
     for _ in 1..<Self.attempts {
       do { return try tryWaysOnce(request) } catch { if error != .moved { throw error } }
     }
-    return try tryWaysOnce(request)
+    return try tryWaysOnce(request, isLast: true)
   }
 
-  private func tryWaysOnce(_ request: CaptureRequest) throws(CaptureFailure) -> CapturedThread {
+  private func tryWaysOnce(
+    _ request: CaptureRequest, isLast: Bool = false
+  ) throws(CaptureFailure) -> CapturedThread {
     let look = ThreadLook(processID: request.processID, threadID: request.threadID)
     let plan = CapturePolicy.plan(try look.conditions(), request.rules)
     var failure = plan.reasonNotToStop ?? .running
     for way in plan.ways {
       do {
         switch way {
-        case .ptrace: return try seize(request, look)
+        case .ptrace: return try seize(request, look, isLast: isLast)
         case .syscallFile: return try SyscallFileCapture.take(look, buffer: buffer, limit: request.count)
         case .taskIterator, .perf: continue
         }
@@ -105,15 +107,19 @@ package struct CaptureServer: ~Copyable {
   }
 
   private func seize(
-    _ request: CaptureRequest, _ look: ThreadLook
+    _ request: CaptureRequest, _ look: ThreadLook, isLast: Bool
   ) throws(CaptureFailure) -> CapturedThread {
     if let refused = seizing.refused { throw refused }
+    let before = try? look.schedulerStatistics()
     do {
       let captured = try PtraceCapture.take(request.threadID, buffer: buffer, limit: request.count)
       seizing.succeed()
       return captured
     } catch {
-      if !hasEnded(look) { seizing.fail(error) }
+      if hasEnded(look) { throw .gone }
+      // It may have ended all the same, and one that executes a program have taken its id.
+      if case .refused = error, !isLast, before != (try? look.schedulerStatistics()) { throw .moved }
+      seizing.fail(error)
       throw error
     }
   }

@@ -51,10 +51,13 @@ struct ThreadLook {
   }
 
   /// How often the thread was put on a CPU. It cannot run without counting up.
-  func timesScheduled() throws(CaptureFailure) -> UInt64 {
+  func timesScheduled() throws(CaptureFailure) -> UInt64 { try schedulerStatistics().timesScheduled }
+
+  /// These differ between two threads that had the same id one after the other.
+  func schedulerStatistics() throws(CaptureFailure) -> SchedulerStatistics {
     let text = try read("schedstat")
     guard let statistics = SchedulerStatistics(text.span) else { throw .gone }
-    return statistics.timesScheduled
+    return statistics
   }
 
   private func read(_ name: String) throws(CaptureFailure) -> [UInt8] {

@@ -34,11 +34,14 @@ struct ThreadDump {
     camera.beginDump()
     defer { camera.endDump() }
     var seen: Set<Int32> = []
-    for _ in 0..<Self.mostLists {
+    var lists = 0
+    var pauses = 0
+    while lists < Self.mostLists {
       let new = threads(besides: seen)
       if new.isEmpty {
-        if threads > 0 || camera.handle.hasEnded { return }
-        // One of them executes a program: it takes the place and the id of the first one.
+        // When one of them executes a program, it takes the place and the id of the first one.
+        guard threads == 0, pauses < Self.mostPauses, !camera.handle.hasEnded else { return }
+        pauses += 1
         seen = []
         Clock.pause(nanoseconds: 1_000_000)
       }
@@ -57,6 +60,7 @@ struct ThreadDump {
         threads += 1
         each(captured)
       }
+      lists += threads > 0 ? 1 : 0
     }
     omitted += threads(besides: seen).count
   }
@@ -66,6 +70,7 @@ struct ThreadDump {
   }
 
   private static let mostLists = 8
+  private static let mostPauses = 200
 
   func summary(took: Duration, stopped: Duration) -> DumpSummaryRecord {
     DumpSummaryRecord(
