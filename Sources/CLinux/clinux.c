@@ -19,7 +19,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -40,12 +39,9 @@ int clinux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); 
 
 int clinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-int clinux_timerfd_create(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK); }
-
-int clinux_timerfd_set(int descriptor, int64_t absolute_monotonic_nanoseconds) {
-  struct itimerspec spec = {.it_value = {.tv_sec = absolute_monotonic_nanoseconds / 1000000000,
-                                         .tv_nsec = absolute_monotonic_nanoseconds % 1000000000}};
-  return timerfd_settime(descriptor, TFD_TIMER_ABSTIME, &spec, NULL);
+int clinux_poll_for(struct pollfd *entries, unsigned count, int64_t nanoseconds) {
+  struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+  return ppoll(entries, count, &time, NULL);
 }
 
 int clinux_memfd_create(const char *name) { return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING); }

@@ -1,27 +1,7 @@
-// What the watch thread waits on: a timer, signals, the end of a process, and the wait itself.
+// What the watch thread waits on: signals, the end of a process, a flag of another thread, and the wait itself.
 
 internal import CLinux
 internal import Glibc
-
-/// timerfd_create(2) on CLOCK_MONOTONIC.
-package struct TimerDescriptor: ~Copyable, Sendable {
-  private let descriptor: FileDescriptor
-  package var rawValue: Int32 { descriptor.rawValue }
-
-  package init() throws(Errno) {
-    descriptor = FileDescriptor(owning: try systemCall { clinux_timerfd_create() })
-  }
-
-  /// Fires once at the moment, at once if it has passed.
-  package func set(monotonicNanoseconds: Int64) {
-    _ = clinux_timerfd_set(rawValue, max(1, monotonicNanoseconds))
-  }
-
-  package func acknowledge() {
-    var expirations: UInt64 = 0
-    _ = unsafe Glibc.read(rawValue, &expirations, 8)
-  }
-}
 
 /// A flag that another thread raises and a `PollSet` sees, eventfd(2).
 package struct WakeUp: ~Copyable, Sendable {
@@ -102,6 +82,17 @@ package struct PollSet: ~Copyable {
     _ = try systemCall { () -> Int32 in
       unsafe entries.withUnsafeMutableBufferPointer {
         unsafe poll($0.baseAddress, nfds_t($0.count), timeoutMilliseconds)
+      }
+    }
+  }
+
+  /// The same until a moment of CLOCK_MONOTONIC. In one call where a timer of one's own takes three: for whoever wakes up
+  /// to do next to nothing, calls are most of the cost.
+  package mutating func wait(untilNanoseconds end: Int64) throws(Errno) {
+    _ = try systemCall { () -> Int32 in
+      let rest = max(0, end &- Clock.monotonicNanoseconds)
+      return unsafe entries.withUnsafeMutableBufferPointer {
+        unsafe clinux_poll_for($0.baseAddress, UInt32($0.count), rest)
       }
     }
   }

@@ -185,7 +185,7 @@ package struct StallDetector: Sendable {
     _ spell: WorkingSpell, by look: ThreadObservation, isElsewhere: Bool = true
   ) -> WorkingSpell {
     var spell = spell
-    spell.extend(look, isElsewhere: isElsewhere, blindAfter: schedule.calmInterval * 3)
+    spell.extend(look, isElsewhere: isElsewhere, blindAfter: schedule.calmInterval * 2)
     return spell
   }
 

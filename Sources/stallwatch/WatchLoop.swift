@@ -23,7 +23,6 @@ final class WatchLoop {
   private let camera: ThreadCamera
   private let meaning: (ReceivedSignal) -> SignalMeaning
 
-  private let timer: TimerDescriptor
   private var poll: PollSet
   private var observer: ProcObserver
   private var detector: StallDetector
@@ -47,10 +46,8 @@ final class WatchLoop {
     observer: consuming ProcObserver, camera: ThreadCamera, queue: ReportQueue,
     meaning: @escaping (ReceivedSignal) -> SignalMeaning
   ) throws(Errno) {
-    let timer = try TimerDescriptor()
     let now = Instant.now
-    poll = PollSet([timer.rawValue, signals.rawValue, camera.handle.rawValue, queue.news.rawValue])
-    self.timer = timer
+    poll = PollSet([signals.rawValue, camera.handle.rawValue, queue.news.rawValue])
     self.options = options
     self.process = process
     self.signals = signals
@@ -88,26 +85,22 @@ final class WatchLoop {
 
   private func watch() -> WatchEnd {
     while true {
-      timer.set(monotonicNanoseconds: min(nextLook, endsAt ?? nextLook).nanoseconds)
       // Only broken arguments can make this fail.
-      try? poll.wait()
-      if poll.isReady(2) {
+      try? poll.wait(untilNanoseconds: min(nextLook, endsAt ?? nextLook).nanoseconds)
+      if poll.isReady(1) {
         // What has come by now was meant for the target.
         return takeSignals() ?? .targetEnded
       }
-      if poll.isReady(3) {
+      if poll.isReady(2) {
         queue.news.acknowledge()
         if queue.isOutputGone { return .readerGone }
       }
-      if poll.isReady(1), let end = takeSignals() { return end }
-      if poll.isReady(0) {
-        timer.acknowledge()
-        let now = Instant.now
-        if now >= nextLook { look(dueAt: nextLook) }
-        if let endsAt, now >= endsAt { return .durationOver }
-        if let count = options.count, detector.statistics.stalls.count >= count, !detector.isStalled {
-          return .enoughStalls
-        }
+      if poll.isReady(0), let end = takeSignals() { return end }
+      let now = Instant.now
+      if now >= nextLook { look(dueAt: nextLook) }
+      if let endsAt, now >= endsAt { return .durationOver }
+      if let count = options.count, detector.statistics.stalls.count >= count, !detector.isStalled {
+        return .enoughStalls
       }
     }
   }
@@ -258,7 +251,7 @@ final class WatchLoop {
 
   /// The report thread has written its last word, or a signal asks to end at once; true if it does.
   func waitForReports() -> Bool {
-    // Without what stays ready: the end of the process, and the timer.
+    // Without what stays ready, the end of the process.
     var poll = PollSet([signals.rawValue, queue.news.rawValue])
     while !queue.isFinished, !queue.isOutputGone {
       try? poll.wait()
@@ -272,10 +265,9 @@ final class WatchLoop {
   func waitForTarget() {
     while true {
       try? poll.wait()
-      if poll.isReady(2) { return }
-      if poll.isReady(3) { queue.news.acknowledge() }
-      if poll.isReady(1) { _ = takeSignals() }
-      if poll.isReady(0) { timer.acknowledge() }
+      if poll.isReady(1) { return }
+      if poll.isReady(2) { queue.news.acknowledge() }
+      if poll.isReady(0) { _ = takeSignals() }
     }
   }
 

@@ -19,8 +19,9 @@ int clinux_open_path_in(int root, const char *path);
 int clinux_duplicate(int descriptor);
 int clinux_pidfd_open(pid_t pid);
 int clinux_eventfd(void);
-int clinux_timerfd_create(void);
-int clinux_timerfd_set(int descriptor, int64_t absolute_monotonic_nanoseconds);
+// poll(2) for so long.
+struct pollfd;
+int clinux_poll_for(struct pollfd *entries, unsigned count, int64_t nanoseconds);
 // The end of the mapping that holds an address, by an open `maps`; fails with ENOENT if there is none.
 int clinux_mapping_end(int descriptor, uint64_t address, uint64_t *end);
 int clinux_memfd_create(const char *name);
