@@ -24,7 +24,7 @@ def measure(bench):
     cpus = sorted(os.sched_getaffinity(0))
     tool_cpu, meter_cpu = (cpus[0], cpus[1]) if len(cpus) > 1 else (None, None)
     with Target([with_many_symbols(bench.programs, "meter")], cpu=meter_cpu) as target:
-        for _ in range(bench.choose(full=20, quick=3)):
+        for _ in range(bench.choose(full=10, quick=3)):
             for name, words in tools.items():
                 pairs[name].append(pair(target, [*words, target.pid], tool_cpu))
     pauses = {name: Pause(found) for name, found in pairs.items()}
