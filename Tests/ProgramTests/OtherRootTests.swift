@@ -113,7 +113,7 @@ struct OtherRootTests {
     #expect(symbols.contains("wait_here") && symbols.contains("main"), "\(symbols)")
   }
 
-  /// It is process 1 there, and its `/tmp` is another one.
+  /// It is process 1 there, and its `/tmp` is another one (which hides a checkout below ours).
   @Test("JIT-01: generated code is named by the list that the program itself sees, if that is its own")
   func listOfGeneratedCode() throws {
     let lab = try RightsLab()
@@ -123,7 +123,7 @@ struct OtherRootTests {
         "-c",
         """
         cd \(lab.directory) && exec unshare -p -m -f --kill-child --mount-proc \
-        sh -c 'mount -t tmpfs tmpfs /tmp && exec "$0" generated-code' \(builtProduct("TestTarget"))
+        sh -c 'exec 9<"$0" && mount -t tmpfs tmpfs /tmp && exec /proc/self/fd/9 generated-code' \(builtProduct("TestTarget"))
         """,
       ])
     #expect(try launcher.readLine() == "ready")
