@@ -85,6 +85,8 @@ package struct ThreadObservation: Sendable {
   package var blockedSince: Instant?
   /// The descriptors that a `poll` or `select` waits on, where they could be read.
   package var descriptors: DescriptorSet?
+  /// Whether the loop came round meanwhile, where something other than looks can tell.
+  package var passes: PassSight?
 
   /// `blockedSince` lacks the time that the hypervisor stole from the CPU since then. With both cores loaded 3.6 ms of
   /// 250 were seen; a twentieth, and something for short blocks, is on the safe side.

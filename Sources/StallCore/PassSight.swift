@@ -1,0 +1,32 @@
+// What is known at one look of whether the loop came round since, parked or not.
+
+/// What saw that the loop came round, or did not. The raw value is the word used in records.
+package enum PassSource: String, Sendable, Codable {
+  /// A one-shot execution breakpoint behind the loop's own wait.
+  case breakpoint
+  /// A counter of the program's own.
+  case heartbeat
+  /// A wake-up that was sent to the loop and is taken by it when it comes round.
+  case ping
+}
+
+package struct PassSight: Sendable, Equatable {
+  /// When the loop is last known to have come round; where only looks saw it, the later one of the two.
+  package var lastPass: Instant?
+  /// The same before that pass, where `lastPass` is not exact: it came round after this moment.
+  package var lastPassAfter: Instant?
+  /// From this moment on until the look something would have seen every pass, and saw none. Nil: nothing did, or what it
+  /// saw may have been somebody else's.
+  package var quietSince: Instant?
+  /// What would have seen it.
+  package var source: PassSource
+
+  package init(
+    source: PassSource, lastPass: Instant? = nil, lastPassAfter: Instant? = nil, quietSince: Instant? = nil
+  ) {
+    self.source = source
+    self.lastPass = lastPass
+    self.lastPassAfter = lastPassAfter
+    self.quietSince = quietSince
+  }
+}
