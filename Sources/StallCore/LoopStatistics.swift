@@ -6,7 +6,7 @@ package struct StallTotals: Sendable, Equatable {
   package private(set) var verified = 0
   package private(set) var time: Duration = .zero
   package private(set) var longest: Duration = .zero
-  /// In order of time.
+  /// In order of time, of one thread after the other.
   package private(set) var durations: [Duration] = []
 
   private static let mostDurations = 10_000
@@ -19,6 +19,15 @@ package struct StallTotals: Sendable, Equatable {
     time += stalled
     longest = max(longest, stalled)
     if durations.count < Self.mostDurations { durations.append(stalled) }
+  }
+
+  /// Those of another thread.
+  mutating func add(_ other: StallTotals) {
+    count += other.count
+    verified += other.verified
+    time += other.time
+    longest = max(longest, other.longest)
+    durations += other.durations.prefix(max(0, Self.mostDurations - durations.count))
   }
 }
 
@@ -58,5 +67,14 @@ package struct LoopStatistics: Sendable {
     let position = nearMisses.firstIndex { $0 < duration } ?? nearMisses.count
     nearMisses.insert(duration, at: position)
     if nearMisses.count > Self.mostNearMisses { nearMisses.removeLast() }
+  }
+
+  /// Those of another thread.
+  package mutating func add(_ other: LoopStatistics) {
+    stalls.add(other.stalls)
+    doubtful += other.doubtful
+    other.nearMisses.forEach { countNearMiss($0) }
+    parked += other.parked
+    judged += other.judged
   }
 }

@@ -4,14 +4,11 @@ internal import Diagnosis
 internal import StallCore
 
 struct Episode {
-  let id: Int
   private(set) var stack: Stack?
   private(set) var cause: Cause?
   /// In the making: the oldest capture, and the newest one.
   private var pending: [PendingStack] = []
   private var evidence: Evidence?
-
-  init(id: Int) { self.id = id }
 
   /// Takes a newer capture. The oldest one that is still in the making is kept, since the first stack of a large program
   /// can take longer than it takes to the next capture; what lies between is given up.

@@ -7,7 +7,8 @@ internal import StallCore
 struct LoopRemarks {
   typealias Remark = (kind: NoticeKind, text: String)
 
-  private let process: WatchedProcess
+  private let process: Int32
+  private let thread: ThreadRecord
   private let began: Instant
   /// Where the loop is no subject.
   private var stateFacts: StateFacts?
@@ -26,8 +27,9 @@ struct LoopRemarks {
   /// Who waits for a child this long does nothing else.
   private static let patienceWithChild: Duration = .seconds(1)
 
-  init(process: WatchedProcess, began: Instant, stateFacts: StateFacts?) {
+  init(process: Int32, thread: ThreadRecord, began: Instant, stateFacts: StateFacts?) {
     self.process = process
+    self.thread = thread
     self.stateFacts = stateFacts
     self.began = began
   }
@@ -49,14 +51,14 @@ struct LoopRemarks {
   private func remark(_ fact: StateFact) -> Remark {
     switch fact {
     case .uninterruptible(let time):
-      (.uninterruptible, "the main thread has been in disk wait (D) for at least \(time.spoken)")
+      (.uninterruptible, "\(thread.spokenAsFollowed) has been in disk wait (D) for at least \(time.spoken)")
     case .starved(let time):
-      (.starved, "the main thread was ready to run for \(time.spoken) while others had the CPU")
+      (.starved, "\(thread.spokenAsFollowed) was ready to run for \(time.spoken) while others had the CPU")
     }
   }
 
   private func noLoop(_ home: HomeCandidate?) -> String {
-    let none = "no event loop found so far: \(process.spokenThread)"
+    let none = "no event loop found so far: \(thread.spokenAsFollowed)"
     let outlook = "nothing is judged until it comes back to one"
     guard let home else { return "\(none) has not waited for anything; \(outlook)" }
     return "\(none) has not come back to a wait (last seen \(home.spoken)); \(outlook)"
@@ -80,12 +82,12 @@ struct LoopRemarks {
       home.lastSeen - home.firstSeen > Self.patienceWithChild, let child = onlyChild
     else { return nil }
     hasToldChild = true
-    return (.noLoop, "\(process.spokenThread) only waits for \(child)")
+    return (.noLoop, "\(thread.spokenAsFollowed) only waits for \(child)")
   }
 
   /// "name (pid)" of the first child, for a shell or a launcher that only waits.
   private var onlyChild: String? {
-    guard let text = try? readPseudoFile("/proc/\(process.id)/task/\(process.thread.threadID)/children")
+    guard let text = try? readPseudoFile("/proc/\(process)/task/\(thread.threadID)/children")
     else {
       return nil
     }
@@ -100,13 +102,13 @@ struct LoopRemarks {
   private mutating func threadEnded() -> Remark? {
     looksAtEndedThread += 1
     guard looksAtEndedThread == 2 else { return nil }
-    let others = ThreadList.living(of: process.id)
+    let others = ThreadList.living(of: process)
     guard let other = others.first else { return nil }
     let isOne = others.count == 1
-    let next = "stallwatch --pid \(process.id) --thread \(isOne ? "\(other)" : "TID")"
+    let next = "stallwatch --pid \(process) --thread \(isOne ? "\(other)" : "TID")"
     return (
       .threadEnded,
-      "\(process.spokenThread) has exited; \(others.count) \(isOne ? "thread" : "threads") still running, "
+      "\(thread.spokenAsFollowed) has exited; \(others.count) \(isOne ? "thread" : "threads") still running, "
         + "watched for CPU time only; \(next) watches \(isOne ? "it" : "one of them")"
     )
   }
@@ -135,6 +137,13 @@ struct LoopRemarks {
     guard !hasToldFailure else { return nil }
     hasToldFailure = true
     return (.captureFailed, "cannot look into the process any more: \(error.text)")
+  }
+}
+
+extension ThreadRecord {
+  /// "the main thread", or which.
+  var spokenAsFollowed: String {
+    role == .main ? "the main thread" : "thread \(threadID) \"\(name.text)\""
   }
 }
 

@@ -25,7 +25,7 @@ enum ReportItem: Sendable {
   case attached(AttachRecord)
   /// The loop was seen at work for the first time: stacks may be wanted soon.
   case stallMayCome
-  case stall(Stall, CapturedThread?)
+  case stall(Stall, ThreadRecord, CapturedThread?)
   /// A stack that could not be had when the episode was first told; for its later records.
   case lateStack(episode: Int, CapturedThread)
   /// Another thread, for the next record of a stall.
@@ -168,7 +168,7 @@ extension ReportItem {
 
   private var thread: CapturedThread? {
     switch self {
-    case .stall(_, let thread): thread
+    case .stall(_, _, let thread): thread
     case .lateStack(_, let thread), .companion(_, let thread), .busyThread(_, let thread),
       .dumpedThread(let thread):
       thread
@@ -178,7 +178,7 @@ extension ReportItem {
 
   fileprivate var episode: Int? {
     switch self {
-    case .stall(let stall, _): stall.id
+    case .stall(let stall, _, _): stall.id
     case .lateStack(let id, _): id
     default: nil
     }
@@ -186,7 +186,7 @@ extension ReportItem {
 
   fileprivate mutating func dropCapture() {
     switch self {
-    case .stall(let stall, _): self = .stall(stall, nil)
+    case .stall(let stall, let record, _): self = .stall(stall, record, nil)
     case .lateStack(let id, let thread): self = .lateStack(episode: id, thread.withoutStack)
     case .companion(let key, let thread): self = .companion(key, thread.withoutStack)
     case .busyThread(let busy, let thread): self = .busyThread(busy, thread.withoutStack)

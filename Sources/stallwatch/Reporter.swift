@@ -14,8 +14,8 @@ struct Reporter: ~Copyable {
   private let analyst: StackAnalyst
   private let isForPrograms: Bool
   private let isQuiet: Bool
-  private let mainThread: ThreadRecord
-  private var episode: Episode?
+  /// Those that are still going on: one of each stalled thread.
+  private var episodes: [Int: Episode] = [:]
   private var companions = CompanionList()
   private var places = PlaceLog()
 
@@ -23,7 +23,6 @@ struct Reporter: ~Copyable {
     isForPrograms = options.outputKind == .json
     isQuiet = options.verbosity == .quiet
     series = RecordSeries(origin: .of(process))
-    mainThread = process.thread
     format =
       options.outputKind == .json
       ? JSONFormat() : TextFormat(style: TextStyle(options, output.terminal))
@@ -92,9 +91,10 @@ struct Reporter: ~Copyable {
     case .stallMayCome:
       analyst.prepare()
       return []
-    case .stall(let stall, let thread): return [stallBody(stall, thread, moment)] + remarks()
+    case .stall(let stall, let record, let thread):
+      return [stallBody(stall, record, thread, moment)] + remarks()
     case .lateStack(let id, let thread):
-      if episode?.id == id { episode?.take(thread, analyst) }
+      episodes[id]?.take(thread, analyst)
       return remarks()
     case .companion(let key, let thread):
       companions.add(analyst.stack(of: thread, within: timeLeft(Self.patienceForWorkers, moment)), key)
@@ -143,24 +143,19 @@ struct Reporter: ~Copyable {
   }
 
   /// The stack of an episode is kept for its last record.
-  private mutating func stallBody(_ stall: Stall, _ thread: CapturedThread?, _ moment: Moment) -> RecordBody {
-    if episode?.id != stall.id {
-      episode?.end(analyst)
-      episode = Episode(id: stall.id)
-    }
-    if let thread { episode?.take(thread, analyst) }
+  private mutating func stallBody(
+    _ stall: Stall, _ record: ThreadRecord, _ thread: CapturedThread?, _ moment: Moment
+  ) -> RecordBody {
+    var episode = episodes[stall.id] ?? Episode()
+    if let thread { episode.take(thread, analyst) }
     let time = timeLeft(patience(stall.state), moment)
-    episode?.proceed(analyst, within: time)
-    let stack = episode?.stack
-    let cause = episode?.cause
-    let repetition = places.count(stall, stack: stack, cause: cause?.kind)
-    let record = StallRecord(
-      stall, at: moment, thread: mainThread, cause: cause, repetition: repetition,
-      stacks: (stack.map { [$0] } ?? []) + companions.stacks(of: stall.id))
-    if stall.state != .ongoing {
-      episode?.end(analyst)
-      episode = nil
-    }
-    return stall.proof == .none ? .unverified(record) : .stall(record)
+    episode.proceed(analyst, within: time)
+    let repetition = places.count(stall, stack: episode.stack, cause: episode.cause?.kind)
+    let body = StallRecord(
+      stall, at: moment, thread: record, cause: episode.cause, repetition: repetition,
+      stacks: (episode.stack.map { [$0] } ?? []) + companions.stacks(of: stall.id))
+    episodes[stall.id] = stall.state == .ongoing ? episode : nil
+    if stall.state != .ongoing { episode.end(analyst) }
+    return stall.proof == .none ? .unverified(body) : .stall(body)
   }
 }

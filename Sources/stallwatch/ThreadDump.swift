@@ -26,9 +26,9 @@ struct ThreadDump {
   ///
   /// - Parameters:
   ///   - first: a thread that was captured already.
-  ///   - parked: a thread that the watch has seen in its loop's wait.
+  ///   - parked: threads that the watch has seen in their loop's wait.
   mutating func take(
-    _ camera: ThreadCamera, first: CapturedThread? = nil, parked: Int32? = nil,
+    _ camera: ThreadCamera, first: CapturedThread? = nil, parked: Set<Int32> = [],
     each: (CapturedThread) -> Void
   ) {
     camera.beginDump()
@@ -54,7 +54,8 @@ struct ThreadDump {
         let captured =
           first.flatMap { $0.threadID == thread ? $0 : nil }
           ?? camera.capture(
-            thread, role: thread == process ? .main : .worker, isParked: thread == parked, isDump: true)
+            thread, role: thread == process ? .main : .worker, isParked: parked.contains(thread), isDump: true
+          )
         if case .failure(.gone) = captured.result { continue }
         if case .failure = captured.result { withoutStack += 1 }
         threads += 1

@@ -37,10 +37,11 @@ struct Watch {
       }
       sight = observer.sight
       if let refusal = sight.refusal, RightsFacts(process.id).isSomeoneElses { throw refusal }
+      camera.denied = sight.refusal
       queue = try ReportQueue()
-      loop = try WatchLoop(
-        options, process, signals: signals, observer: observer, camera: camera, queue: queue,
-        meaning: meaning)
+      let context = WatchContext(options, process, camera: camera, queue: queue)
+      let first = FollowedThread(process.thread, context, observer: observer)
+      loop = try WatchLoop(context, signals: signals, first: first, meaning: meaning)
       try Self.startReporting(Reporter(options, process, output: output), queue)
     } catch {
       if error.meansTaskGone { throw Refusal.noProcess(process.id) }

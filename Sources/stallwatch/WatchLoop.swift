@@ -16,65 +16,39 @@ enum WatchEnd {
 }
 
 final class WatchLoop {
-  private let options: Options
-  private let process: WatchedProcess
+  private let context: WatchContext
   private let signals: SignalDescriptor
-  private let queue: ReportQueue
-  private let camera: ThreadCamera
   private let meaning: (ReceivedSignal) -> SignalMeaning
 
   private var poll: PollSet
-  private var observer: ProcObserver
-  private var detector: StallDetector
+  /// The first is the one that the watch began with.
+  private var threads: [FollowedThread]
   private var busyThreads: BusyThreadWatch
-  private var remarks: LoopRemarks
-  private var image: ImageMark?
-  private var sight: WaitSight
-  private var programChanges = ProgramChanges()
-  private var lastLook: ThreadObservation?
-  private var nextLook: Instant
-  private var missingStack = MissingStack()
-  private var hasForewarned = false
-  private var companions: CompanionStacks
+  private var nextScan = Instant(nanoseconds: .max)
   private let endsAt: Instant?
   /// The last words are said; signals still come.
   private var isFinished = false
   private(set) var totals: WatchTotals
 
   init(
-    _ options: Options, _ process: WatchedProcess, signals: consuming SignalDescriptor,
-    observer: consuming ProcObserver, camera: ThreadCamera, queue: ReportQueue,
+    _ context: WatchContext, signals: consuming SignalDescriptor, first: FollowedThread,
     meaning: @escaping (ReceivedSignal) -> SignalMeaning
   ) throws(Errno) {
     let now = Instant.now
-    poll = PollSet([signals.rawValue, camera.handle.rawValue, queue.news.rawValue])
-    self.options = options
-    self.process = process
+    let (options, process) = (context.options, context.process)
+    poll = PollSet([signals.rawValue, context.camera.handle.rawValue, context.queue.news.rawValue])
+    self.context = context
     self.signals = signals
-    sight = observer.sight
-    camera.denied = observer.sight.refusal
-    self.observer = observer
-    self.camera = camera
-    self.queue = queue
     self.meaning = meaning
-    detector = StallDetector(threshold: options.threshold, interval: options.interval)
+    threads = [first]
     busyThreads = BusyThreadWatch(
       process: process.id, thresholdPercent: options.cpuThreshold, window: options.cpuWindow)
-    detector.isBlindToLoop = options.cpuOnly
-    companions = CompanionStacks(options.stacks, process: process.id)
-    remarks = LoopRemarks(
-      process: process, began: now,
-      stateFacts: options.cpuOnly ? StateFacts(threshold: options.threshold) : nil)
     totals = WatchTotals(began: now, generation: process.generation)
-    nextLook = now
     endsAt = options.duration.map { now + $0 }
   }
 
   /// The first look. Whatever the target does after this is seen as a change.
-  func begin() {
-    nextLook = .now
-    look(dueAt: nextLook)
-  }
+  func begin() { look() }
 
   /// Watches until there is a reason to end, then says what it all added up to.
   func run() -> WatchEnd {
@@ -86,23 +60,41 @@ final class WatchLoop {
   private func watch() -> WatchEnd {
     while true {
       // Only broken arguments can make this fail.
-      try? poll.wait(untilNanoseconds: min(nextLook, endsAt ?? nextLook).nanoseconds)
+      try? poll.wait(untilNanoseconds: min(nextMoment, endsAt ?? nextMoment).nanoseconds)
       if poll.isReady(1) {
         // What has come by now was meant for the target.
         return takeSignals() ?? .targetEnded
       }
       if poll.isReady(2) {
-        queue.news.acknowledge()
-        if queue.isOutputGone { return .readerGone }
+        context.queue.news.acknowledge()
+        if context.queue.isOutputGone { return .readerGone }
       }
       if poll.isReady(0), let end = takeSignals() { return end }
       let now = Instant.now
-      if now >= nextLook { look(dueAt: nextLook) }
+      if now >= nextMoment { look() }
       if let endsAt, now >= endsAt { return .durationOver }
-      if let count = options.count, detector.statistics.stalls.count >= count, !detector.isStalled {
+      if let count = context.options.count, stalls >= count, !threads.contains(where: \.detector.isStalled) {
         return .enoughStalls
       }
     }
+  }
+
+  private var stalls: Int { threads.reduce(0) { $0 + $1.detector.statistics.stalls.count } }
+
+  /// When there is something to do next.
+  private var nextMoment: Instant {
+    var moment = nextScan
+    for thread in threads where thread.nextLook < moment { moment = thread.nextLook }
+    return moment
+  }
+
+  /// At every thread whose time has come.
+  private func look() {
+    let now = Instant.now
+    for thread in threads where thread.nextLook <= now { thread.look(dueAt: thread.nextLook) }
+    for busy in busyThreads.proceed(at: now) { report(busy) }
+    nextScan = busyThreads.isScanning ? now + .milliseconds(10) : Instant(nanoseconds: .max)
+    context.tellProgramChanges(at: now)
   }
 
   private func takeSignals(isOver: Bool = false) -> WatchEnd? {
@@ -113,144 +105,53 @@ final class WatchLoop {
       case .end: return .asked
       case .dump: dumpThreads()
       case .captureThen(let act):
-        captureStall()
+        captureStalls()
         act()
       case .tell(let text): tell(text)
       case .dumpThen(let text, let act):
         tell(text)
-        captureStall()
+        captureStalls()
         dumpThreads()
         act()
-      case .reopenOutput: queue.push(.reopenOutput)
+      case .reopenOutput: context.queue.push(.reopenOutput)
       }
     }
     return nil
   }
 
-  private func look(dueAt due: Instant) {
-    let seen: ThreadObservation
-    do throws(Errno) {
-      seen = try observe()
-      if seen.state.hasEnded { throw .noSuchProcess }
-    } catch {
-      lookFailed(error)
-      return
-    }
-    totals.countLook(at: seen.at, dueAt: due, tolerance: detector.alertInterval)
-    if let now = observer.image, now.isThere, now != image { take(now) }
-    if observer.sight != sight { take(observer.sight) }
-    let (action, next) = detector.observe(seen) { observer.blockStart(of: seen) }
-    lastLook = seen
-    if !detector.isSettled, !hasForewarned {
-      queue.push(.stallMayCome)
-      hasForewarned = true
-    }
-    if let stall = missingStack.stall, detector.isStalled, action == .none {
-      let thread = capture(stall, seen)
-      queue.push(.lateStack(episode: stall.id, thread))
-      missingStack.note(thread, of: stall)
-    }
-    perform(action, seen)
-    for busy in busyThreads.proceed(at: seen.at) { report(busy) }
-    tellProgramChanges(at: seen.at)
-    if let remark = remarks.next(after: seen, detector) { queue.push(.notice(remark.kind, remark.text)) }
-    nextLook = busyThreads.isScanning ? min(next, seen.at + .milliseconds(10)) : next
-  }
-
-  private func observe() throws(Errno) -> ThreadObservation {
-    try observer.look { [camera, process] address, length, buffer in
-      camera.readMemory(of: process.thread.threadID, at: address, length, into: &buffer)
-    }
-  }
-
-  /// The thread may be gone long before the process is: the handle tells when that has ended.
-  private func lookFailed(_ error: Errno) {
-    let now = Instant.now
-    nextLook = now + detector.alertInterval
-    if error.meansTaskGone { perform(detector.interrupt(.threadEnded), nil) }
-    for busy in busyThreads.proceed(at: now) { report(busy) }
-    if let remark = remarks.lookFailed(error) { queue.push(.notice(remark.kind, remark.text)) }
-  }
-
-  private func take(_ newImage: ImageMark) {
-    defer {
-      image = newImage
-      remarks.whyNoLoop = camera.executableFacts()?.whyNoLoop
-      detector.isBlindToLoop = options.cpuOnly || remarks.whyNoLoop != nil
-    }
-    guard image != nil else { return }
-    perform(detector.interrupt(.targetReplaced), nil)
-    detector.forget()
-    programChanges.count += 1
-  }
-
-  private func tellProgramChanges(at now: Instant, isLast: Bool = false) {
-    guard let text = programChanges.sentence(process.id, at: now, isLast: isLast) else { return }
-    queue.push(.notice(.targetReplaced, text))
-  }
-
-  /// Waits seen by their kind and waits seen in full are not comparable: the loop has to be found anew.
-  private func take(_ newSight: WaitSight) {
-    sight = newSight
-    camera.denied = newSight.refusal
-    perform(detector.interrupt(.rightsChanged), nil)
-    detector.forget()
-    let rights = WatchRights(process.id, options, newSight)
-    queue.push(.notice(.rightsChanged, rights.remark))
-  }
-
-  private func perform(_ action: StallAction, _ look: ThreadObservation?) {
-    switch action {
-    case .none: break
-    case .captureAndReport(let stall):
-      let thread = capture(stall, look)
-      companions.take(beside: thread, episode: stall.id, camera) { [queue] in queue.push(.companion($0, $1)) }
-      queue.push(.stall(stall, thread))
-      missingStack.note(thread, of: stall)
-    case .report(let stall): queue.push(.stall(stall, nil))
-    }
-  }
-
-  private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
-    let thread = camera.capture(
-      process.thread.threadID, role: process.thread.role, look: look.map(detector.loop.naming), stall: stall)
-    if let after = try? observe() { detector.absorbCapture(after) }
-    return thread
-  }
-
   private func report(_ busy: BusyThread) {
     guard busy.state == .busy else { return }
     totals.busyThreads += 1
-    let role: ThreadRole = busy.threadID == process.id ? .main : .worker
-    queue.push(.busyThread(busy, camera.capture(busy.threadID, role: role)))
+    let role: ThreadRole = busy.threadID == context.process.id ? .main : .worker
+    context.queue.push(.busyThread(busy, context.camera.capture(busy.threadID, role: role)))
   }
 
   private func tell(_ text: String) {
-    if isFinished { Program.complain(text) } else { queue.push(.notice(.timeLimit, text)) }
+    if isFinished { Program.complain(text) } else { context.tell(.timeLimit, text) }
   }
 
-  /// The stall that is going on, while there is something to capture.
-  private func captureStall() {
-    guard !isFinished, detector.isStalled else { return }
-    look(dueAt: .now)
-    guard let stall = detector.ongoing else { return }
-    queue.push(.lateStack(episode: stall.id, capture(stall, lastLook)))
+  private func captureStalls() {
+    guard !isFinished else { return }
+    for thread in threads { thread.captureStall() }
   }
 
   /// SIGUSR1. Bounded, since every stack waits in the queue as an open file.
   private func dumpThreads() {
     if isFinished { return }
     let began = Instant.now
-    let parked = lastLook?.isBlocked == true && detector.isSettled ? process.thread.threadID : nil
+    let (camera, queue) = (context.camera, context.queue)
     let stoppedBefore = camera.targetStopped
-    var dump = ThreadDump(process: process.id, most: 256)
-    dump.take(camera, parked: parked) { queue.push(.dumpedThread($0)) }
+    var dump = ThreadDump(process: context.process.id, most: 256)
+    dump.take(camera, parked: Set(threads.filter(\.isParked).map(\.record.threadID))) {
+      queue.push(.dumpedThread($0))
+    }
     let took = Instant.now - began
     queue.push(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped - stoppedBefore)))
   }
 
   /// The report thread has written its last word, or a signal asks to end at once; true if it does.
   func waitForReports() -> Bool {
+    let queue = context.queue
     // Without what stays ready, the end of the process.
     var poll = PollSet([signals.rawValue, queue.news.rawValue])
     while !queue.isFinished, !queue.isOutputGone {
@@ -266,7 +167,7 @@ final class WatchLoop {
     while true {
       try? poll.wait()
       if poll.isReady(1) { return }
-      if poll.isReady(2) { queue.news.acknowledge() }
+      if poll.isReady(2) { context.queue.news.acknowledge() }
       if poll.isReady(0) { _ = takeSignals() }
     }
   }
@@ -274,16 +175,17 @@ final class WatchLoop {
   private func finish(_ end: WatchEnd) {
     defer { isFinished = true }
     // Once more, so that what is captured is what is spoken of.
-    if end != .targetEnded { look(dueAt: .now) }
-    if end != .targetEnded, detector.isStalled, let lastLook {
-      let action = detector.interrupt(.watchEnded)
-      if case .report(let stall) = action { queue.push(.stall(stall, capture(stall, lastLook))) }
-    } else {
-      perform(detector.interrupt(end == .targetEnded ? .targetExited : .watchEnded), nil)
+    if end != .targetEnded { for thread in threads { thread.look(dueAt: .now) } }
+    for thread in threads { thread.end(end == .targetEnded ? .targetExited : .watchEnded) }
+    context.tellProgramChanges(at: .now, isLast: true)
+    var looks = LookCount()
+    var statistics = LoopStatistics()
+    for thread in threads {
+      looks.add(thread.looks)
+      statistics.add(thread.detector.statistics)
     }
-    tellProgramChanges(at: .now, isLast: true)
     totals.finish(
-      detector.statistics, targetStopped: camera.targetStopped, helperCPU: camera.helperCPUTime,
-      at: .now)
+      statistics, looks, targetStopped: context.camera.targetStopped,
+      helperCPU: context.camera.helperCPUTime, at: .now)
   }
 }

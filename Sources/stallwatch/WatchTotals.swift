@@ -10,8 +10,7 @@ struct WatchTotals: Sendable {
   /// What former processes of the watch have cost.
   private let ownCPUBefore: Duration
   var busyThreads = 0
-  private(set) var looks = 0
-  private(set) var lateLooks = 0
+  private(set) var looks = LookCount()
   private(set) var statistics = LoopStatistics()
   private(set) var watched: Duration = .zero
   private(set) var targetStopped: Duration = .zero
@@ -23,15 +22,12 @@ struct WatchTotals: Sendable {
     ownCPUBefore = generation == 1 ? .zero : .nanoseconds(Clock.ownCPUNanoseconds)
   }
 
-  mutating func countLook(at moment: Instant, dueAt due: Instant, tolerance: Duration) {
-    looks += 1
-    if moment - due > tolerance { lateLooks += 1 }
-  }
-
   mutating func finish(
-    _ statistics: LoopStatistics, targetStopped: Duration, helperCPU: Duration, at end: Instant
+    _ statistics: LoopStatistics, _ looks: LookCount, targetStopped: Duration, helperCPU: Duration,
+    at end: Instant
   ) {
     self.statistics = statistics
+    self.looks = looks
     self.targetStopped = targetStopped
     watched = end - began
     cpuTime = .nanoseconds(Clock.ownCPUNanoseconds) - ownCPUBefore + helperCPU
@@ -47,8 +43,8 @@ extension SummaryRecord {
       busyThreads: totals.busyThreads, nearMisses: statistics.nearMisses, parkedShare: statistics.parkedShare,
       places: places,
       ownCost: OwnCost(
-        cpuTime: totals.cpuTime + analystCPU, watched: totals.watched, looks: totals.looks,
-        lateLooks: totals.lateLooks,
+        cpuTime: totals.cpuTime + analystCPU, watched: totals.watched, looks: totals.looks.all,
+        lateLooks: totals.looks.late,
         targetStopped: totals.targetStopped))
   }
 }

@@ -55,11 +55,6 @@ struct WatchedProcess {
     }
   }
 
-  /// "the main thread", or which.
-  var spokenThread: String {
-    thread.role == .main ? "the main thread" : "thread \(thread.threadID) \"\(thread.name.text)\""
-  }
-
   private static func identity(
     of id: Int32
   ) throws(ProgramFailure) -> (status: ProcessStatus, stat: ThreadStat, name: ByteString) {
