@@ -53,7 +53,7 @@ extension StallRecord {
   /// What "probably" means here.
   private var doubt: [String] {
     switch stall.proof {
-    case .didNotMove, .none: []
+    case .didNotMove, .breakpoint, .heartbeat, .ping, .none: []
     case .otherKind: ["  it did not move once, but only the kinds of its waits could be seen"]
     case .neverSlept: ["  it never slept; a loop that always has something to do looks the same"]
     case .neverParked: ["  it slept, each time outside the loop's wait; it may have come round in between"]

@@ -46,6 +46,8 @@ package enum PassProof: String, Sendable, Codable {
   case didNotMove = "did-not-move"
   /// The same, but only the kinds of waits could be seen: it was none of the kind that the loop idles in.
   case otherKind = "other-kind"
+  /// Something that sees every pass of the loop saw none for the threshold; see `PassSource`.
+  case breakpoint, heartbeat, ping
   /// The thread never gave up the CPU of its own accord, so it cannot have parked; it may have passed.
   case neverSlept = "never-slept"
   /// Every time the thread slept it was seen outside the loop's wait, so it cannot have parked; it may have passed.
@@ -53,8 +55,24 @@ package enum PassProof: String, Sendable, Codable {
   /// The thread slept between looks that did not see where.
   case none
 
+  init(_ source: PassSource) {
+    switch source {
+    case .breakpoint: self = .breakpoint
+    case .heartbeat: self = .heartbeat
+    case .ping: self = .ping
+    }
+  }
+
+  /// The loop certainly did not come round.
+  package var isCertain: Bool { self == .didNotMove || isQuiet }
+
   /// All that is certain is one block.
   var isOneBlock: Bool { self == .didNotMove || self == .otherKind }
+
+  /// All that is certain is one stretch of the spell.
+  var isOneStretch: Bool { isOneBlock || isQuiet }
+
+  private var isQuiet: Bool { self == .breakpoint || self == .heartbeat || self == .ping }
 }
 
 package enum StallState: Sendable, Equatable {
@@ -99,8 +117,7 @@ package struct Stall: Sendable, Equatable {
     self.breakdown = breakdown
   }
 
-  /// Only a single long block outside the loop's own wait proves that the loop did not pass; see `PassProof`.
-  package var isVerified: Bool { proof == .didNotMove }
+  package var isVerified: Bool { proof.isCertain }
 
   /// What took at least two thirds of the time that was seen.
   package var stallClass: StallClass {

@@ -128,9 +128,12 @@ package struct StallDetector: Sendable {
     case (.settled, .working(let look)): return advance(spell(from: look))
     case (.settled, .perhapsParked(let look)): return hold(spell(from: look))
 
-    case (.working(let spell), .working(let look)): return advance(extended(spell, by: look))
-    case (.working(let spell), .perhapsParked(let look)): return hold(extended(spell, by: look))
+    case (.working(let spell), .working(let look)), (.working(let spell), .perhapsParked(let look)):
+      if spell.isOver(by: look) { return startOver(look, after: spell) }
+      let extended = extended(spell, by: look)
+      return if case .working = event { advance(extended) } else { hold(extended) }
     case (.working(let spell), .undecided(let look)):
+      if spell.isOver(by: look) { return settle(finishUnreported(extent(of: spell, endedBefore: look))) }
       return hold(extended(spell, by: look, isElsewhere: false))
     case (.working, .foundHome): return settle(.none)
     case (.working(let spell), .parked(let look)):
@@ -139,15 +142,15 @@ package struct StallDetector: Sendable {
       return settle(spell.hasReached(threshold) ? cutOff(spell, reason, id: newEpisode()) : .none)
 
     case (.stalled(let spell, let id, let next), .working(let look)):
-      guard spell.continues(with: look, isElsewhere: true) else {
+      guard !spell.isOver(by: look), spell.continues(with: look, isElsewhere: true) else {
         return startOver(look, after: spell, id: id)
       }
       return goOn(extended(spell, by: look), id: id, next: next)
     case (.stalled(let spell, let id, _), .perhapsParked(let look)):
       return startOver(look, after: spell, id: id)
     case (.stalled(let spell, let id, let next), .undecided(let look)):
-      guard spell.continues(with: look, isElsewhere: false) else {
-        return settle(finish(spell, look, id: id))
+      guard !spell.isOver(by: look), spell.continues(with: look, isElsewhere: false) else {
+        return settle(finish(extent(of: spell, endedBefore: look), id: id))
       }
       state = .stalled(extended(spell, by: look, isElsewhere: false), id: id, next: next)
       return .none
@@ -169,12 +172,24 @@ package struct StallDetector: Sendable {
     return .none
   }
 
+  /// The loop has come round since the last look without being seen to park: what it does now is other work.
+  private mutating func startOver(_ look: ThreadObservation, after spell: WorkingSpell) -> StallAction {
+    state = .working(WorkingSpell(first: look, after: spell.last))
+    return finishUnreported(extent(of: spell, endedBefore: look))
+  }
+
+  /// Of a spell that ended somewhere before a look that does not find the loop parked.
+  private func extent(of spell: WorkingSpell, endedBefore look: ThreadObservation) -> SpellExtent {
+    spell.isOver(by: look)
+      ? spell.ended(byPassBefore: look, threshold: threshold) : spell.ended(by: look, threshold: threshold)
+  }
+
   /// The loop may have parked since the last look: that episode is over, and work goes on.
   private mutating func startOver(
     _ look: ThreadObservation, after spell: WorkingSpell, id: Int
   ) -> StallAction {
     state = .working(WorkingSpell(first: look, after: spell.last))
-    return finish(spell, look, id: id)
+    return finish(extent(of: spell, endedBefore: look), id: id)
   }
 
   private func spell(from look: ThreadObservation) -> WorkingSpell {
@@ -220,13 +235,13 @@ package struct StallDetector: Sendable {
   }
 
   private mutating func finish(_ extent: SpellExtent, id: Int) -> StallAction {
-    statistics.count(extent.duration.likely, isVerified: extent.proof == .didNotMove)
+    statistics.count(extent.duration.likely, isVerified: extent.proof.isCertain)
     return .report(statement(.ended, extent, id: id))
   }
 
   private mutating func cutOff(_ spell: WorkingSpell, _ reason: Interruption, id: Int) -> StallAction {
     let extent = spell.extent(for: threshold)
-    statistics.count(extent.duration.likely, isVerified: extent.proof == .didNotMove)
+    statistics.count(extent.duration.likely, isVerified: extent.proof.isCertain)
     return .report(statement(.interrupted(reason), extent, id: id))
   }
 

@@ -9,21 +9,24 @@ package struct WorkingSpell: Sendable {
   package private(set) var latestStart: Instant
   package private(set) var likelyStart: Instant
   /// The likely start before any sleep went unseen.
-  private let firstLikelyStart: Instant
+  let firstLikelyStart: Instant
   /// Stopped or traced since the start; does not count.
-  package private(set) var paused: Duration = .zero
+  private(set) var paused: Duration = .zero
   /// The longest single block, seen not to move, since `latestStart`.
-  package private(set) var longestBlock: Duration = .zero
+  private(set) var longestBlock: Duration = .zero
   /// The thread has not given up the CPU since `latestStart`.
-  package private(set) var neverSlept: Bool
+  private(set) var neverSlept: Bool
+
+  /// For how long something that sees every pass saw none.
+  private(set) var quiet = QuietStretch()
 
   /// What times and counts are compared with: the last parked look, or else the first look of the spell.
-  private let base: ThreadObservation
+  let base: ThreadObservation
   package private(set) var last: ThreadObservation
-  private var blind: Duration = .zero
-  private var blockBegan: Instant?
+  private(set) var blind: Duration = .zero
+  private(set) var blockBegan: Instant?
   /// Only the kinds of its waits could be seen.
-  private var isSeenByKind = false
+  private(set) var isSeenByKind = false
   /// A capture held the thread, and no look has yet found it back where it was.
   private var isBackFromCapture = true
 
@@ -36,6 +39,7 @@ package struct WorkingSpell: Sendable {
     firstLikelyStart = start.likely
     neverSlept = !first.isBlocked
     beginBlock(first)
+    quiet.extend(first, from: latestStart)
   }
 
   /// At CONFIG_HZ=100; the run time of a running thread is brought up to date once per tick.
@@ -47,6 +51,22 @@ package struct WorkingSpell: Sendable {
   /// run-queue delay. If its only sleep is the present one, the same counted back from where that one began. Run time of
   /// a running thread may be one tick old, which only makes the start later than it was.
   private static func start(
+    of first: ThreadObservation, after parked: ThreadObservation?
+  ) -> (earliest: Instant?, likely: Instant, latest: Instant) {
+    let counted = countedStart(of: first, after: parked)
+    guard let sight = first.passes, let pass = sight.lastPass, pass > parked?.at ?? Instant(nanoseconds: 0)
+    else { return counted }
+    let earliest = sight.lastPassAfter ?? pass
+    if sight.isQuiet(since: pass) {
+      let likely = min(max(counted.likely, earliest), pass)
+      return (earliest, sight.lastPassAfter == nil ? pass : likely, pass)
+    }
+    // More passes may have come after it.
+    return (earliest, max(counted.likely, pass), max(counted.latest, sight.quietSince ?? pass))
+  }
+
+  /// The same by the counts of the kernel alone.
+  private static func countedStart(
     of first: ThreadObservation, after parked: ThreadObservation?
   ) -> (earliest: Instant?, likely: Instant, latest: Instant) {
     let workedUntil = first.isBlocked ? first.blockedSince ?? first.at : first.at
@@ -74,6 +94,7 @@ package struct WorkingSpell: Sendable {
     }
     if look.state.isPaused {
       paused += look.at - last.at
+      quiet.pause(look.at - last.at)
     } else if look.hasNotMoved(since: last) || hasComeBack(look) {
       if isElsewhere { measureBlock(until: look.at) }
     } else {
@@ -83,7 +104,11 @@ package struct WorkingSpell: Sendable {
       if look.isBlocked { neverSlept = false }
       if isElsewhere { beginBlock(look) }
     }
+    if isElsewhere { quiet.extend(look, from: latestStart) }
   }
+
+  /// The loop came round since the last look: the work that this look shows is other work.
+  package func isOver(by look: ThreadObservation) -> Bool { look.passes?.firstPass != nil }
 
   /// Our own capture stopped the thread, which counts as a sleep or two. If `look`, taken right after, finds it where it
   /// was, the counts start anew from there and the block goes on.
@@ -102,9 +127,11 @@ package struct WorkingSpell: Sendable {
   }
 
   /// Whether the loop certainly did not park between the last look and this one: the thread did not move, or its only
-  /// sleep since is the one that this look sees elsewhere. Not across a stop: what came after it is not known.
+  /// sleep since is the one that this look sees elsewhere, or no wait of the loop's has ended. By counts not across a
+  /// stop: what came after it is not known.
   package func continues(with look: ThreadObservation, isElsewhere: Bool) -> Bool {
     if look.state.isPaused || look.hasNotMoved(since: last) || hasComeBack(look) { return true }
+    if isElsewhere, look.passes?.isQuiet(since: last.at) ?? false { return true }
     let sleeps = look.voluntarySwitches &- last.voluntarySwitches
     return isElsewhere && !last.state.isPaused && sleeps <= (look.isBlocked ? 1 : 0)
   }
@@ -118,6 +145,7 @@ package struct WorkingSpell: Sendable {
     neverSlept = !look.isBlocked
     longestBlock = .zero
     paused = .zero
+    quiet = QuietStretch()
   }
 
   private mutating func beginBlock(_ look: ThreadObservation) {
@@ -129,102 +157,4 @@ package struct WorkingSpell: Sendable {
   private mutating func measureBlock(until moment: Instant) {
     if let blockBegan { longestBlock = max(longestBlock, moment - blockBegan) }
   }
-
-  /// How it is known that the loop did not come round for `threshold`.
-  private func proof(for threshold: Duration, block: Duration, atLeast: Duration) -> PassProof {
-    if block >= threshold { return isSeenByKind ? .otherKind : .didNotMove }
-    if atLeast < threshold { return .none }
-    return neverSlept ? .neverSlept : .neverParked
-  }
-
-  /// Up to the last look.
-  package func extent(for threshold: Duration) -> SpellExtent {
-    let atLeast = max(.zero, last.at - latestStart - paused)
-    return extent(
-      from: likelyStart, to: last.at, latestEnd: last.at, by: last, atLeast: atLeast,
-      proof: proof(for: threshold, block: longestBlock, atLeast: atLeast), block: longestBlock)
-  }
-
-  /// Where one block is all the proof there is, it is also all that is certain: the loop may have passed before and after.
-  private func extent(
-    from start: Instant, to end: Instant, latestEnd: Instant, by look: ThreadObservation, atLeast: Duration,
-    proof: PassProof, block: Duration
-  ) -> SpellExtent {
-    let likely = max(.zero, end - start - paused)
-    let duration = DurationEstimate(
-      likely: likely, atLeast: proof.isOneBlock ? min(block, likely) : atLeast,
-      atMost: earliestStart.map { max(.zero, latestEnd - $0) })
-    return SpellExtent(
-      startedAt: start, duration: duration, proof: proof, breakdown: breakdown(until: look, likely: likely))
-  }
-
-  /// When `threshold` will be certain if nothing changes. A block that began just after the spell will prove it a moment
-  /// later than the spell itself: that is worth waiting for.
-  package func reaches(_ threshold: Duration) -> Instant {
-    let certain = latestStart + paused + threshold
-    guard let blockBegan, blockBegan + threshold <= certain + Self.worthWaiting else { return certain }
-    return max(certain, blockBegan + threshold)
-  }
-
-  private static let worthWaiting: Duration = .milliseconds(5)
-
-  package func hasReached(_ threshold: Duration) -> Bool { last.at >= reaches(threshold) }
-
-  /// The end, from the first look that finds the loop parked again.
-  package func ended(by park: ThreadObservation, threshold: Duration) -> SpellExtent {
-    let sleeps = park.voluntarySwitches &- last.voluntarySwitches
-    let parkedSince = min(park.at, park.blockedSince ?? park.at)
-    let isOnlySleep = sleeps == 1 && park.blockedSince != nil
-    let work = park.cpuTime - last.cpuTime + park.runQueueDelay - last.runQueueDelay
-    let earliest = isOnlySleep ? max(last.at, parkedSince - park.blockedSinceTolerance) : last.at
-    let likely: Instant
-    if isOnlySleep {
-      likely = max(last.at, parkedSince)
-    } else if last.isBlocked {
-      likely = last.at + (parkedSince - last.at) / 2
-    } else {
-      likely = min(parkedSince, last.at + work)
-    }
-    let atLeast = max(.zero, earliest - latestStart - paused)
-    let block = isOnlySleep ? max(longestBlock, lastBlock(until: earliest - work)) : longestBlock
-    let proof = proof(for: threshold, block: block, atLeast: atLeast)
-    return extent(
-      from: proof == .none ? firstLikelyStart : likelyStart, to: likely, latestEnd: max(last.at, parkedSince),
-      by: park, atLeast: atLeast, proof: proof, block: block)
-  }
-
-  /// How long the block of the last look lasted, if the thread left it at that moment.
-  private func lastBlock(until end: Instant) -> Duration {
-    blockBegan.map { end - $0 } ?? .zero
-  }
-
-  /// CPU time and run-queue delay since the park belong to the spell, except for what short passes before it used; the
-  /// rest of the time the thread was blocked.
-  private func breakdown(until look: ThreadObservation, likely: Duration) -> TimeBreakdown {
-    var parts = TimeBreakdown()
-    parts.onCPU = min(max(.zero, look.cpuTime - base.cpuTime), likely)
-    parts.onCPUInKernel = kernelShare(until: look).map { parts.onCPU * $0 }
-    parts.runnable = min(max(.zero, look.runQueueDelay - base.runQueueDelay), likely - parts.onCPU)
-    parts.blind = min(blind, likely - parts.onCPU - parts.runnable)
-    parts.blocked = likely - parts.onCPU - parts.runnable - parts.blind
-    parts.stopped = paused
-    return parts
-  }
-
-  /// By the ticks of the spell; a few of them say nothing.
-  private func kernelShare(until look: ThreadObservation) -> Double? {
-    let user = look.userTicks &- base.userTicks
-    let kernel = look.kernelTicks &- base.kernelTicks
-    let (all, overflow) = user.addingReportingOverflow(kernel)
-    guard !overflow, all >= 5, user <= all else { return nil }
-    return Double(kernel) / Double(all)
-  }
-}
-
-/// What is known of a spell so far, or in the end.
-package struct SpellExtent: Sendable, Equatable {
-  package var startedAt: Instant
-  package var duration: DurationEstimate
-  package var proof: PassProof
-  package var breakdown: TimeBreakdown
 }

@@ -12,6 +12,8 @@ struct LoopScript {
   private var descriptors: DescriptorSet?
   private var blockedSince: Instant?
   var state: ThreadState?
+  /// What sees passes; nil: nothing does.
+  var breakpoint: ScriptedBreakpoint?
   /// False on a kernel that does not tell when a block began.
   var tellsBlockStart = true
 
@@ -68,7 +70,15 @@ struct LoopScript {
     if case .blocked = activity { showAsRestarted() }
   }
 
+  /// The loop's wait returns at once.
+  mutating func pass() { breakpoint?.fire(at: now) }
+
   mutating func run(_ duration: Duration) {
+    if case .blocked(let call) = activity, call.number == SystemCallNumber.epollWait,
+      call.arguments.first == 5
+    {
+      pass()
+    }
     if activity != .running { timesScheduled += 1 }
     activity = .running
     state = nil
@@ -89,6 +99,38 @@ struct LoopScript {
   func blockStart() -> Instant? { tellsBlockStart ? blockedSince : nil }
 }
 
+/// Sees so many passes at most between two looks.
+struct ScriptedBreakpoint {
+  let shots: Int
+  private var left: Int
+  private var quietSince: Instant
+  private var lastPass: Instant?
+  private var seen: [Instant] = []
+
+  init(shots: Int, armedAt: Instant) {
+    self.shots = shots
+    left = shots
+    quietSince = armedAt
+  }
+
+  mutating func fire(at moment: Instant) {
+    guard left > 0 else { return }
+    left -= 1
+    seen.append(moment)
+    (quietSince, lastPass) = (moment, moment)
+  }
+
+  /// What a look is told. It is armed again then, if need be.
+  mutating func take(at moment: Instant) -> PassSight {
+    var sight = PassSight(
+      source: .breakpoint, firstPass: seen.first, lastPass: lastPass, quietSince: left > 0 ? quietSince : nil)
+    sight.count = seen.count
+    seen = []
+    if left == 0 { (left, quietSince) = (shots, moment) }
+    return sight
+  }
+}
+
 /// A detector that is fed at a fixed distance and keeps what it said.
 struct Watched {
   var script = LoopScript()
@@ -99,9 +141,15 @@ struct Watched {
 
   init() {}
 
+  /// When the detector wants the next look.
+  private(set) var nextLook = Instant(nanoseconds: 0)
+
   mutating func look() {
+    var seen = script.look
+    seen.passes = script.breakpoint?.take(at: seen.at)
     let script = self.script
-    let (action, _) = detector.observe(script.look) { script.blockStart() }
+    let (action, next) = detector.observe(seen) { script.blockStart() }
+    nextLook = next
     if action != .none { actions.append(action) }
     if case .captureAndReport = action {
       self.script.stopForCapture()
@@ -131,6 +179,20 @@ struct Watched {
       look()
       left -= step
     }
+  }
+
+  /// Lets time pass, or the thread run, and looks whenever the detector asks for it.
+  mutating func proceed(_ duration: Duration, running: Bool) {
+    let end = script.now + duration
+    while script.now < end {
+      let step = min(end, max(nextLook, script.now + .microseconds(1))) - script.now
+      if running { script.run(step) } else { script.wait(step) }
+      if script.now >= nextLook { look() }
+    }
+  }
+
+  mutating func armBreakpoint(shots: Int) {
+    script.breakpoint = ScriptedBreakpoint(shots: shots, armedAt: script.now)
   }
 
   /// Parks in epoll 5, with a few returns, so that the home is learned.

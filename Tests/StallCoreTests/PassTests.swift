@@ -1,0 +1,150 @@
+// What a breakpoint behind the loop's wait adds to the judgement: loops under full load, exact starts and ends.
+
+import StallCore
+import Testing
+
+private typealias Call = SystemCallNumber
+
+@Suite struct PassTests {
+  @Test func computingAfterAParkIsVerifiedWithExactTimes() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 4)
+    watched.park()
+    watched.proceed(.milliseconds(930), running: false)
+    let start = watched.script.now
+    watched.proceed(.milliseconds(800), running: true)
+    watched.park()
+    let ended = try #require(watched.ended.first)
+    #expect(ended.proof == .breakpoint && ended.startedAt == start)
+    #expect(ended.duration.likely == .milliseconds(800))
+    guard case .captureAndReport(let ongoing) = watched.actions.first else { throw NoStall() }
+    #expect(ongoing.isVerified && ongoing.duration.likely < .milliseconds(503))
+  }
+
+  @Test(arguments: [1, 4, 16]) func loopUnderFullLoadIsNoStall(shots: Int) {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: shots)
+    for _ in 0..<1000 {
+      watched.script.pass()
+      watched.proceed(.milliseconds(19), running: true)
+    }
+    watched.park()
+    #expect(watched.actions.isEmpty)
+    #expect(watched.detector.statistics.doubtful == 0)
+  }
+
+  @Test(arguments: [1, 16]) func jobsJustBelowTheThresholdAreNoStall(shots: Int) {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: shots)
+    for _ in 0..<100 {
+      watched.script.pass()
+      watched.proceed(.milliseconds(490), running: true)
+    }
+    #expect(watched.actions.isEmpty)
+    #expect(watched.detector.statistics.nearMisses.first.map { $0 > .milliseconds(400) } ?? false)
+  }
+
+  @Test func longJobAmongManyShortOnesIsFoundWithExactTimes() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 16)
+    for round in 0..<100 {
+      watched.script.pass()
+      watched.proceed(.milliseconds(round == 50 ? 713 : 11), running: true)
+    }
+    let ended = try #require(watched.ended.first)
+    #expect(watched.ended.count == 1)
+    #expect(ended.proof == .breakpoint && ended.duration.likely == .milliseconds(713))
+    // The last shot may have been used up before it began.
+    #expect(ended.duration.atLeast > .milliseconds(660) && ended.duration.atLeast <= .milliseconds(713))
+    #expect(ended.duration.atMost.map { $0 >= .milliseconds(713) } ?? false)
+  }
+
+  /// What node does while it allocates: helpers are waited for now and then, which no look sees.
+  @Test func unseenSleepsWithoutAPassAreWork() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 4)
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    for _ in 0..<80 {
+      watched.proceed(.milliseconds(9), running: true)
+      watched.script.block(in: Call.futex, depth: 900)
+      watched.proceed(.microseconds(200), running: false)
+    }
+    watched.script.run(.milliseconds(1))
+    watched.park()
+    let ended = try #require(watched.ended.first)
+    #expect(ended.proof == .breakpoint && abs(ended.duration.likely.milliseconds - 737) < 1)
+  }
+
+  @Test func stopWithinAQuietStretchDoesNotCount() {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 4)
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    watched.proceed(.milliseconds(300), running: true)
+    watched.script.state = .stopped
+    watched.stay(.seconds(5))
+    watched.script.state = nil
+    watched.proceed(.milliseconds(100), running: true)
+    watched.park()
+    #expect(watched.stalls.isEmpty)
+  }
+
+  /// Loads and job lengths as made up by chance; the judgement is compared with what was true.
+  @Test(arguments: [0.3, 0.6, 0.85, 0.97, 1.0], [1, 4, 16]) func judgementAgreesWithTheTruth(
+    load: Double, shots: Int
+  ) {
+    var random = Numbers(state: UInt64(load * 1000) &* 31 &+ UInt64(shots))
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: shots)
+    var jobs: [(start: Instant, end: Instant)] = []
+    for _ in 0..<6000 {
+      let isLong = random.next(below: 100) == 0
+      let length = isLong ? random.next(below: 1500) * 1000 : 2000 + random.next(below: 18_000)
+      let pause = Int64(Double(length) * (1 / load - 1))
+      if pause > 0 {
+        watched.script.block(in: Call.epollWait, 5)
+        watched.proceed(.microseconds(pause), running: false)
+      } else {
+        watched.script.pass()
+      }
+      let start = watched.script.now
+      watched.proceed(.microseconds(length), running: true)
+      jobs.append((start, watched.script.now))
+    }
+    watched.script.block(in: Call.epollWait, 5)
+    watched.proceed(.seconds(2), running: false)
+    let verified = watched.ended.filter(\.isVerified)
+    for stall in verified {
+      let middle = stall.startedAt + stall.duration.likely / 2
+      guard let job = jobs.last(where: { $0.start <= middle }) else { continue }
+      let truth = job.end - job.start
+      #expect(truth >= stall.duration.atLeast && truth >= .milliseconds(500), "false stall")
+      #expect(stall.duration.atMost.map { truth <= $0 } ?? true, "beyond its bound")
+    }
+    for job in jobs where job.end - job.start >= .milliseconds(550) {
+      let middle = job.start + (job.end - job.start) / 2
+      let found = verified.contains { $0.startedAt <= middle && middle <= $0.startedAt + $0.duration.likely }
+      #expect(found, "missed \(job.end - job.start)")
+    }
+  }
+}
+
+private struct NoStall: Error {}
+
+/// A linear congruential generator (Knuth, The Art of Computer Programming, 3.3.4): the same numbers at every run.
+private struct Numbers {
+  var state: UInt64
+
+  mutating func next(below limit: Int64) -> Int64 {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int64(state >> 33) % limit
+  }
+}
