@@ -59,7 +59,7 @@ _stallwatch() {
   fi
   case ${command:-watch} in
     watch) options='-p --pid --name --wait --thread -t --threshold --cpu-threshold --cpu-window --interval --stacks --max-frames --never-stop --cpu-only --symbols --json -o --output -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
-    run) options='--user --timeout -t --threshold --cpu-threshold --cpu-window --interval --stacks --max-frames --never-stop --cpu-only --symbols --json -o --output -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
+    run) options='--user --timeout --thread -t --threshold --cpu-threshold --cpu-window --interval --stacks --max-frames --never-stop --cpu-only --symbols --json -o --output -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
     dump) options='-p --pid --name --thread --max-frames --never-stop --symbols --json -o --output --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
     doctor) options='-p --pid --name --generate -V --version -h --help' ;;
   esac

@@ -28,7 +28,7 @@ complete -c stallwatch -n 'contains (__stallwatch_command) watch dump doctor non
 complete -c stallwatch -n 'contains (__stallwatch_command) watch none' -l wait -d 'wait until there is one of that --name, and for the next one when it ends'
 complete -c stallwatch -n 'contains (__stallwatch_command) run' -l user -x -a '(__fish_complete_proc)' -d 'start the program as this user'
 complete -c stallwatch -n 'contains (__stallwatch_command) run' -l timeout -x -d 'after this time show what every thread does, and send SIGTERM'
-complete -c stallwatch -n 'contains (__stallwatch_command) watch dump none' -l thread -x -d 'watch this thread instead of the first one; in a dump, show it alone'
+complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l thread -x -d 'auto (whichever runs the loop), main, all, a thread id, or name:GLOB'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -s t -l threshold -x -d 'a stall is this long; at least 10ms'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-threshold -x -d 'a thread is busy above this share of one core; 0: off'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-window -x -d 'the time over which a thread has to be that busy'

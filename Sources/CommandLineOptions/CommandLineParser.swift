@@ -134,6 +134,7 @@ private struct CommandLineReader {
 
   private func setTarget(_ options: inout Options) throws(UsageError) {
     if command == .run {
+      if case .id = options.thread { throw .threadOfNewProgram }
       guard let program, program.first?.bytes.isEmpty == false else { throw .noProgram }
       options.target = .program(program)
       return

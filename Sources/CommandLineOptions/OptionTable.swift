@@ -23,9 +23,9 @@ package let optionTable: [OptionDefinition] = [
     "timeout", for: [.run], .read("DUR", into: \.timeout, by: readSeconds),
     "after this time show what every thread does, and send SIGTERM"),
   OptionDefinition(
-    "thread", for: [.watch, .dump],
-    .read("TID", into: \.thread) { (text) throws(ValueProblem) in try readThread(text) },
-    "watch this thread instead of the first one; in a dump, show it alone"),
+    "thread", for: [.watch, .run, .dump],
+    .read("SEL", into: \.thread) { (text) throws(ValueProblem) in try readThread(text) },
+    "auto (whichever runs the loop), main, all, a thread id, or name:GLOB"),
   OptionDefinition(
     "threshold", short: "t", for: watching,
     .read("DUR", default: "500ms", into: \.threshold, by: readThreshold),

@@ -62,7 +62,14 @@ func readName(_ text: String) throws(ValueProblem) -> String {
 }
 
 func readThread(_ text: String) throws(ValueProblem) -> ThreadChoice {
-  if text == "main" { return .main }
+  switch text {
+  case "auto": return .auto
+  case "main": return .main
+  case "all": return .all
+  case "name:": throw .emptyThreadName
+  case _ where text.hasPrefix("name:"): return .named(String(text.dropFirst("name:".count)))
+  default: break
+  }
   do { return .id(try readProcessID(text)) } catch { throw .notAThread }
 }
 

@@ -19,9 +19,14 @@ package enum Target: Sendable, Equatable {
 
 /// Which thread is watched as the one that runs the loop.
 package enum ThreadChoice: Sendable, Equatable {
+  /// The first thread of the process, and the one that behaves as the loop, where that is another.
+  case auto
   /// The first thread of the process.
   case main
   case id(Int32)
+  /// Every one whose name matches the pattern of a shell, glob(7).
+  case named(String)
+  case all
 }
 
 package enum OutputKind: String, CaseIterable, Sendable {
@@ -69,7 +74,7 @@ package enum SymbolDetail: String, CaseIterable, Sendable {
 package struct Options: Sendable, Equatable {
   package var command = Command.watch
   package var target = Target.program([])
-  /// Nil: the first thread when watching, every thread in a dump.
+  /// Nil: not said.
   package var thread: ThreadChoice?
   package var threshold = Duration.milliseconds(500)
   /// Percent of one core; 0 turns it off.

@@ -18,6 +18,7 @@ package enum ValueProblem: Error, Sendable, Equatable {
   case processIDOutOfRange
   case processIDWritten(as: String)
   case notAThread
+  case emptyThreadName
   case emptyProcessName
   case pathAsName(String)
 
@@ -41,8 +42,9 @@ package enum ValueProblem: Error, Sendable, Equatable {
     case .processIDWritten(let number): " is not how a process id is written; \(number)?"
     case .emptyProcessName: " is an empty name; \(option) NAME"
     case .pathAsName(let name): " is a path; \(option) \(name.isEmpty ? "NAME" : name)?"
+    case .emptyThreadName: " names no thread; \(option) name:'worker-*'?"
     case .notAThread:
-      " names no thread; main, or a number\n  next: `stallwatch dump --pid PID` shows all threads with their ids"
+      " names no thread; auto, main, all, a number, or name:GLOB\n  next: `stallwatch dump --pid PID` shows all threads with their ids"
     }
   }
 }
@@ -63,6 +65,7 @@ package enum UsageError: Error, Sendable, Equatable {
   case secondProcess(String)
   case jsonIntoChildOutput
   case waitWithoutName
+  case threadOfNewProgram
 
   /// One or two lines without a trailing newline, each ending in what to try. Arguments are escaped.
   package var text: String {
@@ -85,6 +88,8 @@ package enum UsageError: Error, Sendable, Equatable {
     case .intervalTooLong(let most):
       "--interval is more than a third of the threshold; --interval \(durationText(most)) at most"
     case .waitWithoutName: "--wait waits for a name, since a number comes once; stallwatch --name NAME --wait"
+    case .threadOfNewProgram:
+      "a program that is to be started has no thread ids yet; --thread all or --thread name:GLOB"
     case .noProcess(.dump): "no process was named; stallwatch dump --pid PID"
     case .noProcess: "no process was named; stallwatch --pid PID, or stallwatch run -- COMMAND"
     case .noProgram: "run needs a command; stallwatch run -- ./app"

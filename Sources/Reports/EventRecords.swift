@@ -33,6 +33,7 @@ package enum NoticeKind: String, Sendable, Encodable, CaseIterable {
   case observerLate = "observer.late"
   case targetReplaced = "target.replaced"
   case threadEnded = "thread.ended"
+  case threadFollowed = "thread.followed"
   case timeLimit = "time.limit"
   case loopFound = "loop.found"
   case noLoop = "loop.none"

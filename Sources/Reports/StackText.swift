@@ -14,6 +14,7 @@ extension ThreadRecord {
     switch role {
     case .main: "main thread"
     case .worker: "thread \(threadID) \"\(name.text)\""
+    case .loop: "loop thread \(threadID) \"\(name.text)\""
     case .lockOwner: "lock owner, thread \(threadID) \"\(name.text)\""
     }
   }

@@ -127,6 +127,7 @@ extension Interruption {
     case .targetReplaced: "until the process became another program"
     case .targetStopped: "until the process was stopped"
     case .threadEnded: "until the thread ended"
+    case .threadChanged: "until another thread was followed"
     case .watchEnded: "when the watch ended"
     case .rightsChanged: "until its waits were seen otherwise"
     }

@@ -112,6 +112,8 @@ package struct Stack: Sendable {
 /// What a thread is to the watch.
 package enum ThreadRole: String, Sendable, Codable {
   case main
+  /// The one that behaves as the loop, where the first thread does not.
+  case loop
   case worker
   case lockOwner = "lock-owner"
 }

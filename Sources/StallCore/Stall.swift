@@ -87,6 +87,8 @@ package enum Interruption: String, Sendable, Codable {
   case targetReplaced = "target-replaced"
   case targetStopped = "target-stopped"
   case threadEnded = "thread-ended"
+  /// Another thread turned out to run the loop.
+  case threadChanged = "thread-changed"
   case watchEnded = "watch-ended"
   /// From here on more or less of the thread's waits can be seen.
   case rightsChanged = "rights-changed"

@@ -22,9 +22,11 @@ struct DumpCommand {
     try? camera.prepare()
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
     let first = try captureOrRefuse(process, camera)
-    var dump = ThreadDump(
-      process: process.id, only: options.thread == nil ? nil : process.thread.threadID, most: .max)
+    var dump = ThreadDump(process: process.id, only: options.thread ?? .all, most: .max)
     dump.take(camera, first: first) { reporter.write(.dumpedThread($0)) }
+    if dump.threads == 0, case .named(let pattern) = options.thread {
+      throw Refusal.noThreadNamed(pattern, of: process.id, process.name)
+    }
     if dump.threads == 0 { throw Refusal.noProcess(process.id) }
     let took = Instant(nanoseconds: Clock.monotonicNanoseconds) - began
     reporter.write(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped)))

@@ -24,10 +24,24 @@ final class WatchContext {
     companions = CompanionStacks(options.stacks, process: process.id)
   }
 
+  /// What threads that are not followed any more have added up to.
+  private(set) var retiredLooks = LookCount()
+  private(set) var retiredStatistics = LoopStatistics()
+
   /// Detectors count their own episodes; in the records of a watch each has a number of its own.
   fileprivate func newEpisode() -> Int {
     episodes += 1
     return episodes
+  }
+
+  /// Follows these no longer.
+  func retire(_ threads: inout [FollowedThread], where isOver: (FollowedThread) -> Bool) {
+    for thread in threads where isOver(thread) {
+      thread.end(thread.missedLooks > 0 ? .threadEnded : .threadChanged)
+      retiredLooks.add(thread.looks)
+      retiredStatistics.add(thread.detector.statistics)
+    }
+    threads.removeAll(where: isOver)
   }
 
   func tell(_ kind: NoticeKind, _ text: String) { queue.push(.notice(kind, text)) }
@@ -178,6 +192,12 @@ final class FollowedThread {
     look(dueAt: .now)
     guard let stall = detector.ongoing else { return }
     context.queue.push(.lateStack(episode: number(of: stall), capture(stall, lastLook)))
+  }
+
+  /// It waits, again and again, in something that is made for loops or for requests.
+  var runsLoop: Bool {
+    guard missedLooks < 2, let home = detector.loop.home, detector.loop.isJudgeable else { return false }
+    return home.rank >= 2 && home.site.kind != .signal && home.site.kind != .children
   }
 
   /// Asleep in its loop's wait, as far as is known.

@@ -29,8 +29,7 @@ extension AttachRecord {
       name: process.name, command: command ?? [], executable: process.executable, buildID: buildID,
       startTicks: process.startTicks, generation: process.generation, threads: process.threads,
       thread: process.thread,
-      threadReason: process.thread.role == .main
-        ? "the first thread of the process" : "as asked for by --thread",
+      threadReason: (options.thread ?? .auto).reason,
       threshold: options.threshold,
       cpuThreshold: options.cpuThreshold, cpuWindow: options.cpuWindow, observer: rights.observer,
       captureWays: rights.captureWays, missing: rights.missing + (command == nil ? [Self.noCommandLine] : []))
@@ -41,6 +40,18 @@ extension AttachRecord {
   /// The kernel takes the lock of the target's memory for it.
   private static let noCommandLine = MissingAbility(
     what: "command line", why: "it could not be read within 200 ms")
+}
+
+extension ThreadChoice {
+  /// Why the thread of the first record is the one that is followed.
+  fileprivate var reason: String {
+    switch self {
+    case .auto: "the first thread of the process; another one, should that run the loop"
+    case .main: "the first thread of the process"
+    case .id, .named: "as asked for by --thread"
+    case .all: "the first of all threads"
+    }
+  }
 }
 
 extension BusyThreadRecord {

@@ -47,6 +47,13 @@ enum Refusal {
       next: "`stallwatch dump --pid \(process)` shows all its threads with their ids")
   }
 
+  static func noThreadNamed(_ pattern: String, of process: Int32, _ name: ByteString) -> ProgramFailure {
+    ProgramFailure(
+      code: .noSuchProcess,
+      text: "\(name.escaped) (pid \(process)) has no thread named \(ByteString(pattern).escaped)",
+      next: "`stallwatch dump --pid \(process)` shows all its threads with their names")
+  }
+
   static func cannotBecome(_ user: String, _ error: Errno) -> ProgramFailure {
     let name = ByteString(user).escaped
     let own = geteuid()

@@ -1,6 +1,8 @@
 // Every thread of a process, one after the other.
 
+internal import CommandLineOptions
 internal import Linux
+internal import Observation
 internal import Reports
 internal import Stacks
 internal import StallCore
@@ -11,10 +13,11 @@ struct ThreadDump {
   private(set) var threads = 0
   private(set) var withoutStack = 0
   private(set) var omitted = 0
-  /// Nil: every thread.
-  private let only: Int32?
+  private let only: ThreadChoice
+  private let pattern: NamePattern?
 
-  init(process: Int32, only: Int32? = nil, most: Int) {
+  init(process: Int32, only: ThreadChoice = .all, most: Int) {
+    pattern = if case .named(let text) = only { NamePattern(text) } else { nil }
     self.process = process
     self.only = only
     self.most = most
@@ -67,7 +70,16 @@ struct ThreadDump {
   }
 
   private func threads(besides seen: Set<Int32>) -> [Int32] {
-    ((try? ThreadList.threads(of: process)) ?? []).filter { !seen.contains($0) && $0 == only ?? $0 }
+    ((try? ThreadList.threads(of: process)) ?? []).filter { !seen.contains($0) && isWanted($0) }
+  }
+
+  private func isWanted(_ thread: Int32) -> Bool {
+    switch only {
+    case .auto, .all: true
+    case .main: thread == process
+    case .id(let id): thread == id
+    case .named: pattern?.matches(ThreadSurvey.name(process, thread).bytes) ?? false
+    }
   }
 
   private static let mostLists = 8

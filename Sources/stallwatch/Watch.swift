@@ -40,7 +40,8 @@ struct Watch {
       camera.denied = sight.refusal
       queue = try ReportQueue()
       let context = WatchContext(options, process, camera: camera, queue: queue)
-      let first = FollowedThread(process.thread, context, observer: observer)
+      let isByName = if case .named = options.thread { true } else { false }
+      let first = isByName ? nil : FollowedThread(process.thread, context, observer: observer)
       loop = try WatchLoop(context, signals: signals, first: first, meaning: meaning)
       try Self.startReporting(Reporter(options, process, output: output), queue)
     } catch {

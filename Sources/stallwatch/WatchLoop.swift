@@ -23,6 +23,7 @@ final class WatchLoop {
   private var poll: PollSet
   /// The first is the one that the watch began with.
   private var threads: [FollowedThread]
+  private var roster: ThreadRoster
   private var busyThreads: BusyThreadWatch
   private var nextScan = Instant(nanoseconds: .max)
   private let endsAt: Instant?
@@ -31,7 +32,7 @@ final class WatchLoop {
   private(set) var totals: WatchTotals
 
   init(
-    _ context: WatchContext, signals: consuming SignalDescriptor, first: FollowedThread,
+    _ context: WatchContext, signals: consuming SignalDescriptor, first: FollowedThread?,
     meaning: @escaping (ReceivedSignal) -> SignalMeaning
   ) throws(Errno) {
     let now = Instant.now
@@ -40,7 +41,8 @@ final class WatchLoop {
     self.context = context
     self.signals = signals
     self.meaning = meaning
-    threads = [first]
+    threads = first.map { [$0] } ?? []
+    roster = ThreadRoster(options.thread ?? .auto, process: process.id, began: now)
     busyThreads = BusyThreadWatch(
       process: process.id, thresholdPercent: options.cpuThreshold, window: options.cpuWindow)
     totals = WatchTotals(began: now, generation: process.generation)
@@ -79,11 +81,13 @@ final class WatchLoop {
     }
   }
 
-  private var stalls: Int { threads.reduce(0) { $0 + $1.detector.statistics.stalls.count } }
+  private var stalls: Int {
+    threads.reduce(context.retiredStatistics.stalls.count) { $0 + $1.detector.statistics.stalls.count }
+  }
 
   /// When there is something to do next.
   private var nextMoment: Instant {
-    var moment = nextScan
+    var moment = min(nextScan, roster.nextScan)
     for thread in threads where thread.nextLook < moment { moment = thread.nextLook }
     return moment
   }
@@ -92,6 +96,7 @@ final class WatchLoop {
   private func look() {
     let now = Instant.now
     for thread in threads where thread.nextLook <= now { thread.look(dueAt: thread.nextLook) }
+    roster.proceed(at: now, &threads, context, follow: follow)
     for busy in busyThreads.proceed(at: now) { report(busy) }
     nextScan = busyThreads.isScanning ? now + .milliseconds(10) : Instant(nanoseconds: .max)
     context.tellProgramChanges(at: now)
@@ -117,6 +122,16 @@ final class WatchLoop {
       }
     }
     return nil
+  }
+
+  /// Nil: the thread has ended.
+  private func follow(_ record: ThreadRecord) -> FollowedThread? {
+    let observer = try? ProcObserver(
+      process: context.process.id, thread: record.threadID, seesWaits: !context.options.cpuOnly)
+    guard let observer else { return nil }
+    let thread = FollowedThread(record, context, observer: observer)
+    thread.look(dueAt: .now)
+    return thread
   }
 
   private func report(_ busy: BusyThread) {
@@ -178,8 +193,8 @@ final class WatchLoop {
     if end != .targetEnded { for thread in threads { thread.look(dueAt: .now) } }
     for thread in threads { thread.end(end == .targetEnded ? .targetExited : .watchEnded) }
     context.tellProgramChanges(at: .now, isLast: true)
-    var looks = LookCount()
-    var statistics = LoopStatistics()
+    var looks = context.retiredLooks
+    var statistics = context.retiredStatistics
     for thread in threads {
       looks.add(thread.looks)
       statistics.add(thread.detector.statistics)

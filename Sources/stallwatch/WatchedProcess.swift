@@ -3,6 +3,7 @@
 internal import CommandLineOptions
 internal import Glibc
 internal import Linux
+internal import Observation
 internal import Reports
 internal import StallCore
 
@@ -35,7 +36,7 @@ struct WatchedProcess {
     self.name = name
     executable = (try? readLink("/proc/\(ThreadList.witness(of: id))/exe")).map { ByteString($0) }
     (startTicks, threads) = (stat.startTicks, stat.threads)
-    guard case .id(let thread) = choice, thread != id else {
+    guard let thread = Self.thread(choice, of: id), thread != id else {
       thread = ThreadRecord(threadID: id, name: name, role: .main)
       return
     }
@@ -43,6 +44,19 @@ struct WatchedProcess {
       throw Refusal.noThread(thread, of: id, name)
     }
     self.thread = ThreadRecord(threadID: thread, name: ByteString(text.dropLast()), role: .worker)
+  }
+
+  /// Nil: the first one, also where none has the name yet.
+  private static func thread(_ choice: ThreadChoice, of process: Int32) -> Int32? {
+    switch choice {
+    case .auto, .main, .all: return nil
+    case .id(let thread): return thread
+    case .named(let text):
+      let pattern = NamePattern(text)
+      return ((try? ThreadList.threads(of: process)) ?? []).first {
+        pattern.matches(ThreadSurvey.name(process, $0).bytes)
+      }
+    }
   }
 
   /// A hold on this very process, not on a later one of the same id: that one started later.

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -66,6 +67,30 @@ PROGRAM(second_loop, "second-loop") {
   block_request_signal();
   ready();
   pthread_create(&thread, NULL, run_loop, count > 0 ? arguments : NULL);
+  for (;;) pause();
+}
+
+static void *run_named_loop(void *name) {
+  prctl(PR_SET_NAME, name);
+  printf("%ld\n", syscall(SYS_gettid));
+  int epoll = epoll_create1(EPOLL_CLOEXEC);
+  struct epoll_event event;
+  for (;;) {
+    // Several parks, so that the loop is known.
+    for (int parks = 0; parks < 60; parks++) epoll_wait(epoll, &event, 1, 50);
+    stall_in_second_thread();
+  }
+  return NULL;
+}
+
+// named-loops: at SIGUSR1 it starts two threads, "loop-a" and "loop-b", whose loops stall for 400 ms every 3 s.
+PROGRAM(named_loops, "named-loops") {
+  pthread_t thread;
+  block_request_signal();
+  ready();
+  wait_for_request();
+  pthread_create(&thread, NULL, run_named_loop, "loop-a");
+  pthread_create(&thread, NULL, run_named_loop, "loop-b");
   for (;;) pause();
 }
 

@@ -1,0 +1,49 @@
+// Which thread behaves as the loop, from glances at all of them.
+
+import StallCore
+import Testing
+
+@Suite struct LoopThreadSearchTests {
+  private func glance(_ id: Int32, _ name: ByteString, _ wait: WaitKind?, _ times: UInt64) -> ThreadGlance {
+    ThreadGlance(threadID: id, name: name, wait: wait, timesScheduled: times)
+  }
+
+  @Test func oneGlanceIsNotEnough() {
+    var search = LoopThreadSearch()
+    #expect(search.find(in: [glance(2, "io", .epoll, 5)]) == nil)
+    #expect(search.find(in: [glance(2, "io", .epoll, 5)])?.threadID == 2)
+  }
+
+  @Test func threadThatIsMoreAwakeIsLikelier() {
+    var search = LoopThreadSearch()
+    _ = search.find(in: [glance(2, "a", .epoll, 5), glance(3, "b", .poll, 5), glance(4, "c", .futex, 5)])
+    let found = search.find(in: [
+      glance(2, "a", .epoll, 6), glance(3, "b", .poll, 90), glance(4, "c", .futex, 900),
+    ])
+    #expect(found?.threadID == 3)
+    #expect(found?.others == ["a"])
+  }
+
+  @Test func nameThatSaysSoCountsMost() {
+    var search = LoopThreadSearch()
+    let glances = [glance(2, "a", .epoll, 5), glance(9, "AWT-EventQueue-", .futex, 5)]
+    _ = search.find(in: glances)
+    #expect(search.find(in: glances)?.threadID == 9)
+  }
+
+  @Test func helpersOfLibrariesAreNoLoops() {
+    var search = LoopThreadSearch()
+    let glances = [
+      glance(2, "gmain", .poll, 5), glance(3, "gdbus", .poll, 7), glance(4, "worker", .futex, 1),
+    ]
+    _ = search.find(in: glances)
+    #expect(search.find(in: glances) == nil)
+  }
+
+  @Test func loopThatIsAtWorkIsRemembered() {
+    var search = LoopThreadSearch()
+    _ = search.find(in: [glance(2, "a", .epoll, 5)])
+    let found = search.find(in: [glance(2, "a", nil, 8)])
+    #expect(found?.threadID == 2 && found?.wait == .epoll)
+  }
+}
