@@ -19,6 +19,7 @@ extension FuzzedParser {
         _ = CgroupFreezer.unifiedPath(in: text)
         _ = CgroupFreezer.freezerPath(in: text)
       },
+      perfRecords,
     ]
   }
 
@@ -56,5 +57,25 @@ extension FuzzedParser {
       expect(map.region(containing: region.end - 1) == region, "a mapping's last byte is not found")
     }
     for address in [0, end, .max] { _ = map.region(containing: address) }
+  }
+}
+
+// The kernel's own records hold registers and stack bytes of the target.
+extension FuzzedParser {
+  static var perfRecords: FuzzedParser {
+    let layout = PerfSampleLayout(userRegisters: [.rsp, .rip], stackBytes: 32)
+    let words: [UInt64] = [9 | 72 << 48, 77, 2, 0x7000, 0x4000, 32, 1, 2, 3, 4, 32]
+    return FuzzedParser("perf-records", seeds: [words.flatMap(\.inputBytes)]) { bytes in
+      var position = 0
+      var last = -1
+      while let record = unsafe PerfRecord.next(in: bytes.span.bytes, at: &position, layout) {
+        expect(position > last && position <= bytes.count, "a record ends outside the data")
+        last = position
+        guard case .sample(let sample) = record else { continue }
+        expect(
+          sample.stack.lowerBound >= 0 && sample.stack.upperBound <= position,
+          "a stack lies outside its record")
+      }
+    }
   }
 }

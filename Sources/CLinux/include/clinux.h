@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "perf_event.h"
 #include "sandbox.h"
 
 int clinux_open(const char *path, int flags);

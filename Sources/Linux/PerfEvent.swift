@@ -1,0 +1,115 @@
+// An event on one thread that the kernel notes down in memory shared with us, perf_event_open(2).
+
+internal import CLinux
+internal import Glibc
+
+/// What is asked for.
+package struct PerfEventAttributes: Sendable {
+  package enum Kind: Hashable, Sendable {
+    /// Counts nothing. As long as any event of a thread is open, opening another takes 22 to 48 µs instead of the 10 to
+    /// 20 ms in which the kernel turns its events on.
+    case dummy
+    /// The thread is about to execute the instruction at this address, in user mode.
+    case execution(address: UInt64)
+    /// The thread has been on a CPU for so long since the event was enabled.
+    case processorTime(nanoseconds: UInt64)
+  }
+
+  package var kind: Kind
+  package var samples: PerfSampleLayout
+  /// Code of the kernel counts as well; that needs more rights.
+  package var includesKernel = false
+
+  package init(_ kind: Kind, samples: PerfSampleLayout = PerfSampleLayout(userRegisters: [])) {
+    self.kind = kind
+    self.samples = samples
+  }
+
+  fileprivate var raw: perf_event_attr {
+    var raw = perf_event_attr()
+    raw.size = UInt32(MemoryLayout<perf_event_attr>.size)
+    raw.disabled = 1
+    raw.exclude_kernel = includesKernel ? 0 : 1
+    raw.exclude_hv = 1
+    // Another program in the same thread is nobody's business.
+    raw.remove_on_exec = 1
+    switch kind {
+    case .dummy:
+      raw.type = UInt32(PERF_TYPE_SOFTWARE.rawValue)
+      raw.config = UInt64(PERF_COUNT_SW_DUMMY.rawValue)
+      return raw
+    case .execution(let address):
+      raw.type = UInt32(PERF_TYPE_BREAKPOINT.rawValue)
+      raw.bp_type = UInt32(HW_BREAKPOINT_X)
+      raw.bp_addr = address
+      // The kernel asks for sizeof(long) (arch/x86/kernel/hw_breakpoint.c, `arch_build_bp_info`).
+      raw.bp_len = 8
+      raw.sample_period = 1
+    case .processorTime(let nanoseconds):
+      raw.type = UInt32(PERF_TYPE_SOFTWARE.rawValue)
+      raw.config = UInt64(PERF_COUNT_SW_CPU_CLOCK.rawValue)
+      raw.sample_period = nanoseconds
+    }
+    raw.use_clockid = 1
+    raw.clockid = CLOCK_MONOTONIC
+    raw.sample_type = UInt64(PERF_SAMPLE_TIME.rawValue)
+    if samples.userRegisters != 0 { raw.sample_type |= UInt64(PERF_SAMPLE_REGS_USER.rawValue) }
+    if samples.stackBytes != 0 { raw.sample_type |= UInt64(PERF_SAMPLE_STACK_USER.rawValue) }
+    raw.sample_regs_user = samples.userRegisters
+    raw.sample_stack_user = samples.stackBytes
+    // Nobody is woken by a sample: in a virtual machine the interrupt for it costs the target some microseconds.
+    raw.watermark = 1
+    raw.wakeup_watermark = .max
+    return raw
+  }
+}
+
+/// Owns the event and the memory of its records. Opened switched off; once it has been switched on and is off again, it is
+/// used up (`enable(for:)`), so the records lie in the memory from its start.
+@safe package struct PerfEvent: ~Copyable {
+  private let descriptor: FileDescriptor
+  private let header: UnsafeMutableRawPointer?
+  private let dataBytes: Int
+
+  /// Fails with `noSpace` where the thread's breakpoints are all taken, with `noSuchProcess` when it has ended, and with
+  /// `invalidArgument` below Linux 5.13 (`remove_on_exec`). 0 is the calling thread. `dataPages` is a power of two, or 0
+  /// where no samples are expected.
+  package init(_ attributes: PerfEventAttributes, thread: Int32, dataPages: Int) throws(Errno) {
+    var raw = attributes.raw
+    let opened = FileDescriptor(owning: try systemCall { unsafe clinux_perf_event_open(&raw, thread) })
+    let bytes = dataPages * 4096
+    let map = unsafe dataPages == 0 ? nil : clinux_perf_map(opened.rawValue, bytes)
+    if unsafe map == MAP_FAILED { throw Errno(errno) }
+    descriptor = opened
+    unsafe header = map
+    dataBytes = bytes
+  }
+
+  deinit { if let header = unsafe header { unsafe clinux_perf_unmap(header, dataBytes) } }
+
+  /// Switches it on for so many samples. An event that has used them up can not be switched on again: newer kernels leave
+  /// it stopped (kernel/events/core.c, `__perf_event_overflow`), and no sample comes.
+  package func enable(for samples: Int32) throws(Errno) {
+    let raw = descriptor.rawValue
+    _ = try systemCall { clinux_perf_enable_for(raw, samples) }
+  }
+
+  package func disable() throws(Errno) {
+    let raw = descriptor.rawValue
+    _ = try systemCall { clinux_perf_disable(raw) }
+  }
+
+  /// Its thread has ended, or executes another program.
+  package var hasEnded: Bool {
+    var entry = pollfd(fd: descriptor.rawValue, events: 0, revents: 0)
+    return unsafe poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP | POLLERR) != 0
+  }
+
+  /// What the kernel has noted so far. Of more than there is room for, the first part: the kernel overwrites nothing.
+  package func withRecords<Result>(_ body: (RawSpan) -> Result) -> Result {
+    guard let header = unsafe header else { return body(RawSpan()) }
+    let count = min(Int(clamping: unsafe clinux_perf_written(header)), dataBytes)
+    let data = unsafe UnsafeRawBufferPointer(start: header + 4096, count: count)
+    return body(unsafe data.bytes)
+  }
+}

@@ -1,0 +1,123 @@
+// The records that a perf event leaves in its ring, perf_event_open(2), "Ring-buffer layout".
+
+/// User registers of an x86-64 thread as perf numbers them (arch/x86/include/uapi/asm/perf_regs.h).
+package struct PerfRegisters: Sendable {
+  package enum Register: Int, Sendable, CaseIterable {
+    case rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, rip
+    case r8 = 16
+    case r9, r10, r11, r12, r13, r14, r15
+  }
+
+  private static let count = 24
+  private var values = InlineArray<24, UInt64>(repeating: 0)
+  private var known: UInt64 = 0
+
+  package init() {}
+
+  package subscript(register: Register) -> UInt64? {
+    known & 1 << UInt64(register.rawValue) == 0 ? nil : values[register.rawValue]
+  }
+
+  /// One word each for the registers of the mask, in the order of their numbers. Nil if there are not so many.
+  fileprivate init?(_ data: RawSpan, at position: inout Int, mask: UInt64) {
+    for number in 0..<UInt64(PerfRegisters.count) where mask & 1 << number != 0 {
+      guard let value = data.word(at: &position) else { return nil }
+      values[Int(number)] = value
+    }
+    known = mask
+  }
+
+  package static func mask(_ registers: [Register]) -> UInt64 {
+    registers.reduce(0) { $0 | 1 << UInt64($1.rawValue) }
+  }
+}
+
+/// What the samples of an event hold beside the time.
+package struct PerfSampleLayout: Hashable, Sendable {
+  package var userRegisters: UInt64
+  package var stackBytes: UInt32
+
+  package init(userRegisters: [PerfRegisters.Register], stackBytes: UInt32 = 0) {
+    self.userRegisters = PerfRegisters.mask(userRegisters)
+    self.stackBytes = stackBytes
+  }
+}
+
+package struct PerfSample: Sendable {
+  package var atNanoseconds: Int64
+  /// None of a thread that runs no 64-bit code.
+  package var registers = PerfRegisters()
+  /// Where the bytes from the stack pointer upwards lie in the data.
+  package var stack = 0..<0
+}
+
+package enum PerfRecord: Sendable {
+  case sample(PerfSample)
+  /// From here on something is missing: PERF_RECORD_LOST, PERF_RECORD_THROTTLE, or what is no sample of this layout.
+  case gap
+  /// Of no interest here.
+  case other
+
+  private static let headerBytes = 8
+  /// PERF_RECORD_SAMPLE, and PERF_RECORD_LOST, _THROTTLE, _LOST_SAMPLES (<linux/perf_event.h>).
+  private static let sampleType: UInt32 = 9
+  private static let gapTypes: [UInt32] = [2, 5, 13]
+
+  /// The record at the position, which moves behind it; nil at the end of the data and where it makes no sense.
+  package static func next(in data: RawSpan, at position: inout Int, _ layout: PerfSampleLayout)
+    -> PerfRecord?
+  {
+    guard position >= 0, data.byteCount - position >= headerBytes else { return nil }
+    let type = unsafe data.unsafeLoadUnaligned(fromByteOffset: position, as: UInt32.self)
+    let size = Int(unsafe data.unsafeLoadUnaligned(fromByteOffset: position + 6, as: UInt16.self))
+    guard size >= headerBytes, data.byteCount - position >= size else { return nil }
+    let body = position + headerBytes..<position + size
+    position += size
+    if type == sampleType { return PerfSample(data, body, layout).map { .sample($0) } ?? .gap }
+    return gapTypes.contains(type) ? .gap : .other
+  }
+}
+
+extension PerfSample {
+  /// PERF_SAMPLE_REGS_ABI_64.
+  private static let wideRegisters: UInt64 = 2
+
+  /// The fields of a sample come in the order of the bits of `sample_type`: time, registers, stack.
+  fileprivate init?(_ data: RawSpan, _ body: Range<Int>, _ layout: PerfSampleLayout) {
+    let record = data.extracting(0..<body.upperBound)
+    var position = body.lowerBound
+    guard let time = record.word(at: &position), let at = Int64(exactly: time) else { return nil }
+    atNanoseconds = at
+    if layout.userRegisters != 0 {
+      guard let abi = record.word(at: &position) else { return nil }
+      if abi != 0 {
+        guard let all = PerfRegisters(record, at: &position, mask: layout.userRegisters) else { return nil }
+        if abi == Self.wideRegisters { registers = all }
+      }
+    }
+    if layout.stackBytes != 0 {
+      guard let range = Self.stack(record, at: &position) else { return nil }
+      stack = range
+    }
+  }
+
+  /// The size of the window, the window, and how much of it was filled; only the size, 0, where there is no stack.
+  private static func stack(_ record: RawSpan, at position: inout Int) -> Range<Int>? {
+    guard let word = record.word(at: &position), let size = Int(exactly: word),
+      size <= record.byteCount - position
+    else { return nil }
+    let start = position
+    position += size
+    if size == 0 { return start..<start }
+    guard let filled = record.word(at: &position), filled <= word else { return nil }
+    return start..<start + Int(filled)
+  }
+}
+
+extension RawSpan {
+  fileprivate func word(at position: inout Int) -> UInt64? {
+    guard position >= 0, byteCount - position >= 8 else { return nil }
+    defer { position += 8 }
+    return unsafe unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)
+  }
+}

@@ -1,0 +1,17 @@
+// How many passes of a loop were seen, and how far apart they were.
+
+internal import StallCore
+
+/// Of those that happened while something would have seen them all; there may have been more.
+package struct PassCount: Sendable, Equatable {
+  package private(set) var seen = 0
+  /// The longest time without a pass, while every pass would have been seen. At least so long, where it began unseen.
+  package private(set) var longestDistance: Duration = .zero
+
+  package init() {}
+
+  mutating func add(at pass: Instant, quietSince start: Instant?) {
+    seen += 1
+    if let start, pass > start { longestDistance = max(longestDistance, pass - start) }
+  }
+}

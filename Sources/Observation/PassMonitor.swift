@@ -1,0 +1,134 @@
+// Sees a loop come round although it never sleeps: a breakpoint behind its wait, armed again and again.
+
+package import Linux
+package import StallCore
+
+/// Belongs to one thread, which it may slow down by no more than its `DisturbanceBudget` allows. Nothing is allocated in a
+/// look. When the thread ends or executes another program, nothing more is seen, and that is no error.
+package struct PassMonitor: ~Copyable {
+  /// With ten looks a threshold of 500 ms this is what the budget allows at each of them.
+  private static let firesPerArming: Int32 = 4
+
+  private let threadID: Int32
+  /// Keeps perf events switched on in the kernel, so that arming is quick. On our own thread: on the target's it would
+  /// cost at each of its switches.
+  private let keeper: PerfEvent?
+  private var address: UInt64?
+  private var stackPointers: [UInt64] = []
+  private var budget = DisturbanceBudget()
+  private var breakpoint: ExecutionBreakpoint?
+  private var timesScheduledWhenArmed: UInt64 = 0
+  private var lastPass: Instant?
+  /// Every fire since would have been seen, and there was none.
+  private var quietSince: Instant?
+  private var count = PassCount()
+
+  /// Why it could not be armed the last time.
+  package private(set) var refusal: ExecutionBreakpoint.Refusal?
+  /// Where the stack was at the last fire that was none of the home's: perhaps a dialog of the same loop.
+  package private(set) var strangeStackPointer: UInt64?
+
+  /// Takes 10 to 20 ms if nobody on this machine uses perf events.
+  package init(thread: Int32) {
+    threadID = thread
+    keeper = try? PerfEvent(PerfEventAttributes(.dummy), thread: 0, dataPages: 0)
+  }
+
+  package var hasHome: Bool { address != nil }
+
+  /// The home's wait returns to this address in the loop's own frame, which has one of these stack pointers there.
+  package mutating func setHome(address: UInt64, stackPointers: [UInt64]) {
+    if address != self.address { forgetHome() }
+    self.address = address
+    self.stackPointers = stackPointers
+  }
+
+  package mutating func forgetHome() {
+    disarm()
+    address = nil
+    stackPointers = []
+    lastPass = nil
+    strangeStackPointer = nil
+  }
+
+  /// What is known at this look; a pass may be some microseconds later than `now`. `timesScheduled` is the thread's own
+  /// count. Without `mayArm` (the loop is calm, and looks see it idle) nothing stays armed.
+  package mutating func look(at now: Instant, timesScheduled: UInt64, mayArm: Bool) -> PassSight? {
+    guard let address else { return nil }
+    budget.refill(at: now)
+    if breakpoint != nil { read(until: now, timesScheduled) }
+    if !hasHome { return nil }
+    if !mayArm || budget.isOverdrawn {
+      disarm()
+    } else if breakpoint == nil, budget.allowsArming(for: Self.firesPerArming) {
+      arm(at: address, timesScheduled)
+    }
+    let quiet = quietSince.flatMap { $0 <= now ? $0 : nil }
+    if lastPass == nil, quiet == nil { return nil }
+    return PassSight(source: .breakpoint, lastPass: lastPass, quietSince: quiet)
+  }
+
+  /// The passes since the last call of this.
+  package mutating func takeCount() -> PassCount {
+    defer { count = PassCount() }
+    return count
+  }
+
+  private mutating func arm(at address: UInt64, _ timesScheduled: UInt64) {
+    do throws(ExecutionBreakpoint.Refusal) {
+      let armed = try ExecutionBreakpoint(thread: threadID, address: address, fires: Self.firesPerArming)
+      budget.spend(DisturbanceBudget.arming)
+      quietSince = Instant(nanoseconds: armed.armedAtNanoseconds)
+      timesScheduledWhenArmed = timesScheduled
+      breakpoint = consume armed
+      refusal = nil
+    } catch { refusal = error }
+  }
+
+  private mutating func disarm() {
+    breakpoint = nil
+    quietSince = nil
+  }
+
+  private mutating func read(until now: Instant, _ timesScheduled: UInt64) {
+    guard var armed = breakpoint.take() else { return }
+    var fires = 0
+    var isComplete = true
+    var last = Instant(nanoseconds: armed.armedAtNanoseconds)
+    while let sight = armed.next() {
+      guard case .fire(let fire) = sight else {
+        isComplete = false
+        break
+      }
+      fires += 1
+      last = Instant(nanoseconds: fire.atNanoseconds)
+      note(fire, at: last)
+    }
+    let isOver = armed.isUsedUp || !isComplete
+    let scheduled = timesScheduled &- timesScheduledWhenArmed
+    budget.spend(fires: fires, scheduled: isOver ? Self.share(of: scheduled, armed, last, now) : scheduled)
+    timesScheduledWhenArmed = timesScheduled
+    if armed.hasEnded { return forgetHome() }
+    if isOver { quietSince = nil } else { breakpoint = consume armed }
+  }
+
+  /// A strange stack pointer may be the loop's all the same, in a dialog: what is certain is that nothing came after it.
+  private mutating func note(_ fire: ExecutionBreakpoint.Fire, at moment: Instant) {
+    if stackPointers.contains(fire.stackPointer) {
+      count.add(at: moment, quietSince: quietSince)
+      lastPass = moment
+    } else {
+      strangeStackPointer = fire.stackPointer
+    }
+    quietSince = moment
+  }
+
+  /// The part of the thread's switches that fell into the time until it was used up.
+  private static func share(
+    of scheduled: UInt64, _ armed: borrowing ExecutionBreakpoint, _ last: Instant, _ now: Instant
+  ) -> UInt64 {
+    let armedFor = (last - Instant(nanoseconds: armed.armedAtNanoseconds)).seconds
+    let all = (now - Instant(nanoseconds: armed.armedAtNanoseconds)).seconds
+    return all > 0 ? UInt64(Double(min(scheduled, 1 << 40)) * min(1, max(0, armedFor / all))) : 0
+  }
+}
