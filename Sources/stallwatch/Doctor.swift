@@ -98,8 +98,20 @@ enum Doctor {
     let stack = analyst(process).stack(of: captured)
     return [
       copying("without a stop", still.capture(process, role: .main, isDump: true), .syscallFile),
-      copying("by a brief stop", captured, .ptrace), memory(camera, captured),
+      copying("by a brief stop", captured, .ptrace), memory(camera, captured), passes(of: process),
     ] + names(stack, group: "names")
+  }
+
+  /// The address need not be one that is ever executed: setting it is what may be refused.
+  private static func passes(of process: Int32) -> DoctorFinding {
+    var finding = DoctorFinding(group: "passes", what: "breakpoint", verdict: .yes)
+    do throws(ExecutionBreakpoint.Refusal) {
+      _ = try ExecutionBreakpoint(thread: process, address: 0x1000, fires: 1)
+    } catch {
+      finding.verdict = .no
+      (finding.note, finding.next) = Refusal.ofBreakpoint(error)
+    }
+    return finding
   }
 
   /// Nil if the process has ended.

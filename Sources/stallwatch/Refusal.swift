@@ -73,6 +73,27 @@ enum Refusal {
         + " (or --cpu-only)")
   }
 
+  /// Without one a loop that never sleeps is not seen to come round.
+  static func ofBreakpoint(_ reason: ExecutionBreakpoint.Refusal) -> (why: String, next: String?) {
+    switch reason {
+    case .allTaken: return ("all four are taken, perhaps by a debugger", nil)
+    case .threadEnded: return ("the program has ended", nil)
+    case .unsupported(let error): return ("not on this machine (\(error.text)); Linux 5.13 or newer", nil)
+    case .outOfResources(let error): return (error.text, error.meansNoDescriptors ? "ulimit -n 1024" : nil)
+    case .notAllowed(let error):
+      let level = perfEventParanoia
+      guard let level, level > 2 else { return ("refused (\(error.text))", nil) }
+      return ("kernel.perf_event_paranoid is \(level)", "sudo sysctl kernel.perf_event_paranoid=2")
+    }
+  }
+
+  /// From 3 on a patch of Debian and Ubuntu keeps every event from ordinary users.
+  private static var perfEventParanoia: UInt64? {
+    let text = try? readPseudoFile("/proc/sys/kernel/perf_event_paranoid")
+    var position = 0
+    return text.flatMap { $0.span.decimal(at: &position) }
+  }
+
   /// What was asked for could not be looked at, for this reason.
   static func notPermitted(_ id: Int32, _ error: Errno, command: Command = .watch) -> ProgramFailure {
     let facts = RightsFacts(id)

@@ -59,9 +59,10 @@ static int filter_call(long number, uint32_t answer, unsigned flags) {
 static const struct {
   const char *name;
   long number;
-} calls[] = {{"ptrace", SYS_ptrace}, {"process_vm_readv", SYS_process_vm_readv}};
+} calls[] = {{"ptrace", SYS_ptrace}, {"process_vm_readv", SYS_process_vm_readv},
+           {"perf_event_open", SYS_perf_event_open}};
 
-// deny CALL ERRNO COMMAND…: a command to which that system call is refused. Calls: ptrace, process_vm_readv.
+// deny CALL ERRNO COMMAND…: a command to which that system call is refused. Calls: ptrace, process_vm_readv, perf_event_open.
 PROGRAM(deny, "deny") {
   if (count < 3) return 2;
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
