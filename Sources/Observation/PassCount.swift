@@ -3,12 +3,12 @@
 internal import StallCore
 
 /// Of those that happened while something would have seen them all; there may have been more.
-package struct PassCount: Sendable, Equatable {
-  package private(set) var seen = 0
+struct PassCount: Sendable, Equatable {
+  private(set) var seen = 0
   /// The longest time without a pass, while every pass would have been seen. At least so long, where it began unseen.
-  package private(set) var longestDistance: Duration = .zero
+  private(set) var longestDistance: Duration = .zero
 
-  package init() {}
+  init() {}
 
   mutating func add(at pass: Instant, quietSince start: Instant?) {
     seen += 1

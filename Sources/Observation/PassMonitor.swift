@@ -19,6 +19,8 @@ package struct PassMonitor: ~Copyable {
   private var breakpoint: ExecutionBreakpoint?
   private var timesScheduledWhenArmed: UInt64 = 0
   private var lastPass: Instant?
+  /// The first one since the last look.
+  private var firstPass: Instant?
   /// Every fire since would have been seen, and there was none.
   private var quietSince: Instant?
   private var count = PassCount()
@@ -56,6 +58,7 @@ package struct PassMonitor: ~Copyable {
   package mutating func look(at now: Instant, timesScheduled: UInt64, mayArm: Bool) -> PassSight? {
     guard let address else { return nil }
     budget.refill(at: now)
+    firstPass = nil
     if breakpoint != nil { read(until: now, timesScheduled) }
     if !hasHome { return nil }
     if !mayArm || budget.isOverdrawn {
@@ -65,13 +68,11 @@ package struct PassMonitor: ~Copyable {
     }
     let quiet = quietSince.flatMap { $0 <= now ? $0 : nil }
     if lastPass == nil, quiet == nil { return nil }
-    return PassSight(source: .breakpoint, lastPass: lastPass, quietSince: quiet)
-  }
-
-  /// The passes since the last call of this.
-  package mutating func takeCount() -> PassCount {
-    defer { count = PassCount() }
-    return count
+    var sight = PassSight(
+      source: .breakpoint, firstPass: firstPass, lastPass: lastPass, quietSince: quiet)
+    (sight.count, sight.longestRound) = (count.seen, count.longestDistance)
+    count = PassCount()
+    return sight
   }
 
   private mutating func arm(at address: UInt64, _ timesScheduled: UInt64) {
@@ -117,6 +118,7 @@ package struct PassMonitor: ~Copyable {
     if stackPointers.contains(fire.stackPointer) {
       count.add(at: moment, quietSince: quietSince)
       lastPass = moment
+      firstPass = firstPass ?? moment
     } else {
       strangeStackPointer = fire.stackPointer
     }
