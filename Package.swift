@@ -14,8 +14,9 @@ let settings: [SwiftSetting] = [
 
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
 
-func swiftTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+func swiftTarget(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target
+{
+  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
 func tests(of name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -35,7 +36,7 @@ let package = Package(
     .systemLibrary(name: "CCompression"),
 
     swiftTarget("Linux", ["CLinux", "CCompression"]),
-    swiftTarget("StallCore", []),
+    swiftTarget("StallCore", [], resources: [.embedInCode("LoopRules.txt")]),
     swiftTarget("Observation", ["StallCore", "Linux"]),
     swiftTarget("Stacks", ["StallCore", "Linux", "CLibunwind"]),
     swiftTarget("Symbols", ["StallCore", "Linux", "CElfutils", "CDemangle", "CCompression"]),

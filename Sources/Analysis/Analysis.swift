@@ -60,6 +60,7 @@ extension MessageWriter {
 
   fileprivate mutating func append(_ frame: Frame, module: Int?) {
     append(frame.programCounter)
+    append(optional: frame.stackPointer) { $0.append($1) }
     append(frame.trust.rawValue)
     append(frame.isInlined)
     append(frame.isSignalFrame)
@@ -105,7 +106,10 @@ extension Frame {
   fileprivate init(decoding reader: inout MessageReader, _ modules: [ModuleReference])
     throws(MessageReader.Malformed)
   {
-    self.init(programCounter: try reader.word(), trust: try reader.rawValue())
+    let programCounter = try reader.word()
+    let stackPointer = try reader.optionalWord()
+    self.init(programCounter: programCounter, trust: try reader.rawValue())
+    self.stackPointer = stackPointer
     isInlined = try reader.flag()
     isSignalFrame = try reader.flag()
     isGenerated = try reader.flag()

@@ -52,6 +52,7 @@ package final class Analyst {
   /// What cannot be had for a while, so that what kills the process over and over costs little.
   private var trouble: (depth: AnalysisDepth, missing: String?, end: Int64)?
   private var sentMaps: SealedBytes?
+  private var rested: Duration = .zero
   private var remarks: [ByteString] = []
   private var said: Set<ByteString> = []
 
@@ -71,8 +72,8 @@ package final class Analyst {
   /// The process that answers now, if there is one.
   package var processID: Int32? { worker.processID }
 
-  /// Of the processes that live now.
-  package var cpuTime: Duration { worker.cpuTime + broker.cpuTime }
+  /// Of the processes that live now, and of those that were let go.
+  package var cpuTime: Duration { rested + worker.cpuTime + broker.cpuTime }
 
   /// For poll(2); nil while there is no process.
   package var rawSocket: Int32? { worker.rawSocket }
@@ -83,15 +84,24 @@ package final class Analyst {
   /// Starts the process that opens files before it is needed.
   package func prepareFiles() { broker.prepare() }
 
+  /// Lets the processes go while there is nothing to do; the next question starts them again.
+  package func rest() {
+    guard current == nil, questions.isEmpty else { return }
+    rested += worker.cpuTime + broker.cpuTime
+    worker.discard()
+    broker.rest()
+  }
+
   /// What came up about modules since the last call.
   package func takeRemarks() -> [ByteString] {
     defer { remarks = [] }
     return remarks + broker.takeRemarks()
   }
 
-  package func ask(_ capture: RawCapture, maps: SealedBytes) -> UInt64 {
+  /// `most`: no more is asked for, even if more is usual.
+  package func ask(_ capture: RawCapture, maps: SealedBytes, most: AnalysisDepth = .lines) -> UInt64 {
     lastID += 1
-    questions[lastID] = Question(capture: capture, maps: maps, depth: depth)
+    questions[lastID] = Question(capture: capture, maps: maps, depth: min(depth, most))
     sendNext()
     return lastID
   }

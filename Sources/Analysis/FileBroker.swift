@@ -27,6 +27,9 @@ struct FileBroker: ~Copyable {
   /// Starts the helper before it is needed; what fails is told by the first question.
   mutating func prepare() { try? helper.prepare() }
 
+  /// Lets the helper go until the next question.
+  mutating func rest() { helper.rest() }
+
   mutating func readMaps(of thread: Int32) -> SealedBytes? {
     try? helper.readMaps(processID: process, threadID: thread, deadline: .seconds(2))
   }

@@ -27,6 +27,9 @@ package let optionTable: [OptionDefinition] = [
     .read("SEL", into: \.thread) { (text) throws(ValueProblem) in try readThread(text) },
     "auto (whichever runs the loop), main, all, a thread id, or name:GLOB"),
   OptionDefinition(
+    "home", for: watching, .read("SITE", into: \.home) { (text) throws(ValueProblem) in try readHome(text) },
+    "where the loop parks: epoll:7, poll, fd:5, accept:3, sleep, …"),
+  OptionDefinition(
     "threshold", short: "t", for: watching,
     .read("DUR", default: "500ms", into: \.threshold, by: readThreshold),
     "a stall is this long; at least 10ms"),
@@ -48,6 +51,9 @@ package let optionTable: [OptionDefinition] = [
   OptionDefinition(
     "never-stop", for: reporting, .set(\.neverStop, to: true),
     "never hold a thread still to copy its stack"),
+  OptionDefinition(
+    "no-breakpoint", for: watching, .set(\.noBreakpoint, to: true),
+    "set no breakpoint on the loop: its debug registers are left alone"),
   OptionDefinition(
     "cpu-only", for: watching, .set(\.cpuOnly, to: true),
     "state and CPU time only: no stalls, no stacks, no rights needed"),

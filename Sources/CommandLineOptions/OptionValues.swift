@@ -1,5 +1,7 @@
 // How the values of options are read.
 
+internal import StallCore
+
 /// Nobody means less than 10 ms: a bare number below that was thought of as seconds.
 func readThreshold(_ text: String) throws(ValueProblem) -> Duration {
   let isSmall = Double(text).map { $0 < 10 } ?? false
@@ -44,6 +46,11 @@ func readChoice<Choice: RawRepresentable<String> & CaseIterable>(_ text: String)
     throw .notAChoice(Choice.allCases.map(\.rawValue))
   }
   return choice
+}
+
+func readHome(_ text: String) throws(ValueProblem) -> HomeSelector {
+  guard let home = HomeSelector(text) else { throw .notAHome(likely: HomeSelector.likely(for: text)) }
+  return home
 }
 
 func readOutput(_ text: String) throws(ValueProblem) -> OutputDestination {

@@ -76,6 +76,8 @@ package struct Options: Sendable, Equatable {
   package var target = Target.program([])
   /// Nil: not said.
   package var thread: ThreadChoice?
+  /// Where the loop parks; nil: to be found out.
+  package var home: HomeSelector?
   package var threshold = Duration.milliseconds(500)
   /// Percent of one core; 0 turns it off.
   package var cpuThreshold = 70.0
@@ -86,6 +88,8 @@ package struct Options: Sendable, Equatable {
   package var stacks = StackChoice.stalled
   package var neverStop = false
   package var cpuOnly = false
+  /// No breakpoint tells whether the loop came round.
+  package var noBreakpoint = false
   package var symbols = SymbolDetail.full
   package var outputKind = OutputKind.text
   package var output = OutputDestination.automatic

@@ -13,6 +13,7 @@ package enum ValueProblem: Error, Sendable, Equatable {
   case notACount(ClosedRange<Int>)
   case notAChoice([String])
   case notADescriptor
+  case notAHome(likely: String?)
   case emptyFileName
   case notAProcessID
   case processIDOutOfRange
@@ -35,6 +36,8 @@ package enum ValueProblem: Error, Sendable, Equatable {
       " is not a whole number from \(range.lowerBound) to \(range.upperBound); \(option) \(range.lowerBound)?"
     case .notAChoice(let choices): " is not known; \(choices.joined(separator: ", "))?"
     case .notADescriptor: " names no descriptor; \(option) fd:3?"
+    case .notAHome(let likely?): " names no wait; \(option) \(likely)?"
+    case .notAHome(nil): " names no wait; \(HomeSelector.choices.joined(separator: ", "))?"
     case .emptyFileName: " is an empty name; \(option) stalls.txt, or \(option) - for standard output?"
     case .notAProcessID: " is not a process id\n  next: `pgrep NAME` prints the ids of a program"
     case .processIDOutOfRange:

@@ -48,11 +48,45 @@ package enum NoticeKind: String, Sendable, Encodable, CaseIterable {
 package struct NoticeRecord: Sendable, Encodable {
   let kind: NoticeKind
   let text: EscapedText
+  let loop: LoopRecord?
 
-  /// - Parameter text: one sentence without a full stop.
-  package init(_ kind: NoticeKind, _ text: String) {
+  /// - Parameters:
+  ///   - text: one sentence without a full stop.
+  ///   - loop: the loop that was found.
+  package init(_ kind: NoticeKind, _ text: String, loop: LoopRecord? = nil) {
     self.kind = kind
     self.text = EscapedText(text)
+    self.loop = loop
+  }
+
+  package var sentence: String { text.text }
+}
+
+/// The event loop of a thread, as far as it is known.
+package struct LoopRecord: Sendable, Encodable {
+  let threadID: Int32
+  let home: String?
+  let family: EscapedText?
+  let parked: Percent?
+  let nesting: Int?
+
+  /// - Parameters:
+  ///   - home: what `--home` takes; nil for a wait that it cannot name.
+  ///   - reading: what the first stack said; nil if nothing did.
+  ///   - parkedShare: of the time that was judged.
+  package init(threadID: Int32, home: HomeSelector?, reading: StackReading?, parkedShare: Double?) {
+    self.threadID = threadID
+    self.home = home?.text
+    family = reading?.loopFamily.map { EscapedText($0) }
+    parked = parkedShare.map { Percent($0 * 100) }
+    nesting = reading.flatMap { $0.nesting > 1 ? $0.nesting : nil }
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case threadID = "tid"
+    case home, family
+    case parked = "parked_percent"
+    case nesting
   }
 }
 

@@ -23,14 +23,17 @@ package struct StallRecord: Sendable {
   let fingerprint: Fingerprint?
   let repetition: Repetition
   let stacks: [StackRecord]
+  /// How many calls of the event loop are on the stack; nil where it is not nested.
+  let loopNesting: Int?
 
   /// - Parameters:
   ///   - moment: that of the record; it gives the wall clock at the start of the stall.
   ///   - stacks: the stalled thread's first; others (the owner of a lock) after it.
   package init(
     _ stall: Stall, at moment: Moment, thread: ThreadRecord, cause: Cause?, repetition: Repetition,
-    stacks: [Stack]
+    stacks: [Stack], loopNesting: Int = 0
   ) {
+    self.loopNesting = loopNesting > 1 ? loopNesting : nil
     self.stall = stall
     startedAt = moment.wall(at: stall.startedAt)
     self.thread = thread
@@ -80,7 +83,9 @@ extension StallRecord: Encodable {
     case verified, proof
     case stallClass = "class"
     case breakdown = "breakdown_ms"
-    case cause, fingerprint
+    case cause
+    case loopNesting = "loop_nesting"
+    case fingerprint
     case repetition = "repeat"
     case stacks
   }
@@ -101,6 +106,7 @@ extension StallRecord: Encodable {
     try container.encode(stall.stallClass, forKey: .stallClass)
     try container.encode(BreakdownRecord(stall.breakdown), forKey: .breakdown)
     try container.encodeIfPresent(cause, forKey: .cause)
+    try container.encodeIfPresent(loopNesting, forKey: .loopNesting)
     try container.encodeIfPresent(fingerprint?.text, forKey: .fingerprint)
     try container.encode(repetition, forKey: .repetition)
     try container.encode(stacks, forKey: .stacks)

@@ -7,6 +7,7 @@ struct ToldEpisode: Sendable {
   var id: Int?
   var cause: CauseRecord?
   var fingerprint: Fingerprint?
+  var loopNesting: Int?
 }
 
 extension StallRecord {
@@ -21,6 +22,10 @@ extension StallRecord {
       lines += cause.lines(style)
       told.cause = cause
     }
+    if loopNesting != told.loopNesting {
+      lines += nestingLine
+      told.loopNesting = loopNesting
+    }
     if isFirst { lines += doubt + (isEverything ? background : []) }
     if fingerprint != told.fingerprint || (isFirst && fingerprint == nil) {
       lines += stackLines(style)
@@ -34,7 +39,7 @@ extension StallRecord {
     let label = style.palette.warning("PERHAPS")
     return ["", "\(clock)  \(label)  \(sentence(style))"]
       + ["  it slept in between where no look saw it: this may be many short jobs"]
-      + (cause?.lines(style) ?? []) + background + stackLines(style)
+      + (cause?.lines(style) ?? []) + nestingLine + background + stackLines(style)
   }
 
   /// "main thread, 500 ms and counting" or "main thread stalled for 1.331 s (± 1 ms) · 1.4 % on CPU, 98.6 % blocked".
@@ -49,6 +54,8 @@ extension StallRecord {
     let parts = stall.breakdown.spoken(style.detail == .everything ? 0 : 1)
     return parts.isEmpty ? text : text + " · " + parts
   }
+
+  private var nestingLine: [String] { loopNesting.map { ["  event loop nested \($0) deep"] } ?? [] }
 
   /// What "probably" means here.
   private var doubt: [String] {

@@ -40,6 +40,9 @@ package struct CaptureHelper: ~Copyable {
     do { if try worker.prepare() { hasStarted = false } } catch { throw CaptureFailure(error) }
   }
 
+  /// Lets the process go; the next question starts another one.
+  package mutating func rest() { worker.discard() }
+
   /// Whether a question would be answered now. Starts the helper if need be, and does not wait for it.
   package mutating func isReady() -> Bool {
     guard (try? prepare()) != nil else { return false }

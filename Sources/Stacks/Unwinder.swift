@@ -187,6 +187,7 @@ private struct Place {
   func frame(in space: AddressSpace) -> WalkedFrame {
     let module = space.module(containing: lookup)
     var frame = Frame(programCounter: registers.programCounter, trust: trust)
+    frame.stackPointer = registers[Registers.stackPointer]
     frame.module = module?.reference
     frame.moduleOffset = module?.offset(of: registers.programCounter)
     frame.isSignalFrame = isSignalFrame

@@ -28,15 +28,30 @@ package struct EventLoopModel: Sendable {
   private var siteOfLastCall: Site?
   /// Since when it is not known whether the home is still the home.
   private var doubtedSince: Instant?
+  /// Waits on the home from there are work.
+  private var workPlaces = WorkPlaces()
+  /// The home that a person has named: it is not inferred then.
+  package let given: HomeSelector?
 
   /// Enough for every loop and nested loop of one thread; the least used one makes place.
   private static let capacity = 16
   /// A deeper or lesser wait replaces a home that the thread does not come back to only after this long.
-  private static let abandonedAfter: Duration = .seconds(30)
+  static let abandonedAfter: Duration = .seconds(30)
+  /// … and so many waits.
+  static let visitsThatRefute = 5
 
-  package init() { candidates.reserveCapacity(Self.capacity) }
+  package init(given: HomeSelector? = nil) {
+    self.given = given
+    candidates.reserveCapacity(Self.capacity)
+  }
 
   package var home: HomeCandidate? { homeIndex.map { candidates[$0] } }
+
+  /// The wait in which the last look found the thread.
+  package var presentWait: (site: Site, candidate: HomeCandidate)? {
+    guard let lastSite, let candidate = candidates.first(where: { $0.matches(lastSite) }) else { return nil }
+    return (lastSite, candidate)
+  }
 
   /// Takes in one look. Does not allocate.
   package mutating func observe(_ observation: ThreadObservation) -> LoopPosition {
@@ -68,9 +83,15 @@ package struct EventLoopModel: Sendable {
     let isNewVisit = !observation.isRestarted && (hasMoved || lastSite == nil)
     let index = record(site, at: observation.at, isNewVisit: isNewVisit, isFirst: isFirstLook)
     lastSite = site
+    if let given {
+      if given.matches(site) { homeIndex = index }
+      return homeIndex == nil ? .undecided : given.matches(site) ? .parked : .working
+    }
     reconsiderHome(seen: index, at: observation.at)
     guard isJudgeable else { return .undecided }
-    if homeIndex == index { return .parked }
+    if homeIndex == index {
+      return workPlaces.isWork(site, isNewVisit: isNewVisit, at: observation.at) ? .working : .parked
+    }
     if isIndistinct(site) { return .undecided }
     return mayBeHome(candidates[index], at: observation.at) ? .perhapsParked : .working
   }
@@ -83,7 +104,7 @@ package struct EventLoopModel: Sendable {
   }
 
   /// Whether enough is known of the home to tell work from waiting.
-  package var isJudgeable: Bool { home?.isBelievable ?? false }
+  package var isJudgeable: Bool { home.map { given != nil || $0.isBelievable } ?? false }
 
   /// It cannot be told whether this is the home: two sets made at different places, one of which could not be read.
   private func isIndistinct(_ site: Site) -> Bool {
@@ -153,15 +174,45 @@ package struct EventLoopModel: Sendable {
       self.homeIndex = index
       return
     }
-    if index != homeIndex, shouldReplace(candidates[homeIndex], by: candidates[index], at: moment) {
-      self.homeIndex = index
+    guard index != homeIndex, shouldReplace(candidates[homeIndex], by: candidates[index], at: moment) else {
+      return
+    }
+    if let (home, other) = candidates[homeIndex].hintsRefuted(by: candidates[index]) {
+      candidates[homeIndex].hint = home
+      candidates[index].hint = other
+    }
+    self.homeIndex = index
+  }
+
+  /// What the first stack says of a wait. It counts from the next look on.
+  package mutating func learn(_ meaning: WaitMeaning, of site: Site) {
+    guard given == nil, let index = candidates.firstIndex(where: { $0.matches(site) }) else { return }
+    switch meaning {
+    case .unknown: break
+    case .loop:
+      workPlaces.remove(WaitPlace(site))
+      if candidates[index].hint != .refuted { candidates[index].hint = .loop }
+    case .work where candidates[index].hint == .none && candidates[index].firstPlace == WaitPlace(site):
+      candidates[index].hint = .work
+    case .work: workPlaces.add(WaitPlace(site))
+    }
+    preferHinted()
+  }
+
+  /// A candidate that is not work takes the place of a home that is, and one known as a loop that of one not known.
+  private mutating func preferHinted() {
+    guard let homeIndex, let home else { return }
+    for index in candidates.indices where index != homeIndex {
+      if candidates[index].isToldToReplace(home) == true { self.homeIndex = index }
     }
   }
 
   /// Whether the thread's loop is `other` rather than `home`, now that it waits on `other`.
   private func shouldReplace(_ home: HomeCandidate, by other: HomeCandidate, at moment: Instant) -> Bool {
+    let isAbandoned =
+      moment - home.lastSeen > Self.abandonedAfter && other.visits >= Self.visitsThatRefute
+    if let isTold = other.isToldToReplace(home) { return isTold || isAbandoned }
     if !home.isBelievable, other.rank >= home.rank || other.wasReturnedTo { return true }
-    let isAbandoned = moment - home.lastSeen > Self.abandonedAfter && other.visits >= 5
     if other.isPart(of: home) { return isAbandoned }
     if other.rank > home.rank {
       // A loop of `work(); sleep(1)` whose work polls: the sleep is further out and is what it comes back to.

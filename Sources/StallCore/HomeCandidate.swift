@@ -1,5 +1,16 @@
 // A multiplexer that a thread was seen to wait on, and the experience with it.
 
+/// What the first stack said of a candidate, as far as experience bears it out.
+package enum HomeHint: Sendable {
+  case none
+  /// The loop's own wait.
+  case loop
+  /// Work, from wherever it was waited for.
+  case work
+  /// Something was said, and the thread behaved otherwise.
+  case refuted
+}
+
 package struct HomeCandidate: Sendable {
   package private(set) var site: Site
   /// For a poll set: the descriptors that were in every wait so far.
@@ -14,6 +25,9 @@ package struct HomeCandidate: Sendable {
   package private(set) var shallowestStackPointer: UInt64
   /// The thread was found here by the very first look: where an idle program most likely is.
   package let wasFoundHere: Bool
+  package var hint = HomeHint.none
+  /// Where it was waited for the first time.
+  let firstPlace: WaitPlace
 
   /// Calls whose stack pointers are closer than this are made from about the same depth: two calls below one function
   /// differ by the frames of their wrappers.
@@ -25,6 +39,7 @@ package struct HomeCandidate: Sendable {
     firstSeen = moment
     lastSeen = moment
     shallowestStackPointer = site.stackPointer
+    firstPlace = WaitPlace(site)
     self.wasFoundHere = wasFoundHere
   }
 
@@ -84,6 +99,15 @@ package struct HomeCandidate: Sendable {
   /// out: a name look-up or a database call on the way to the real loop looks like that. Where all sleeps look the same
   /// there is no other.
   package var isBelievable: Bool {
+    switch hint {
+    case .loop: true
+    case .work:
+      lastSeen - firstSeen > EventLoopModel.abandonedAfter && visits >= EventLoopModel.visitsThatRefute
+    case .none, .refuted: isBelievableByItself
+    }
+  }
+
+  private var isBelievableByItself: Bool {
     if isMultiplexer { return wasReturnedTo || wasFoundHere || !site.hasTimeout }
     return visits >= 3 || site.kind == .unseen && wasFoundHere
   }

@@ -53,6 +53,8 @@ package struct ModuleReference: Hashable, Sendable {
 package struct Frame: Hashable, Sendable {
   /// The address itself; for callers the return address, never one less.
   package var programCounter: UInt64
+  /// What the stack pointer is when execution goes on at that address.
+  package var stackPointer: UInt64?
   package var module: ModuleReference?
   /// Address in the module's own terms (as in its ELF headers), what `addr2line -e module` takes.
   package var moduleOffset: UInt64?

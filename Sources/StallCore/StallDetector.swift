@@ -35,7 +35,7 @@ package struct StallDetector: Sendable {
   /// The waits of this program tell nothing of a loop: its runtime runs it now on this thread, now on that, or its system
   /// calls are not known. Nothing is judged then.
   package var isBlindToLoop = false
-  package private(set) var loop = EventLoopModel()
+  package private(set) var loop: EventLoopModel
   package private(set) var statistics = LoopStatistics()
   private var schedule: LookSchedule
   private var state = State.settled
@@ -44,8 +44,10 @@ package struct StallDetector: Sendable {
   private var parkedBefore: ThreadObservation?
   private var episodes = 0
 
-  package init(threshold: Duration, interval: Duration?) {
+  /// `home`: where the loop parks, if a person has said it.
+  package init(threshold: Duration, interval: Duration?, home: HomeSelector? = nil) {
     self.threshold = threshold
+    loop = EventLoopModel(given: home)
     schedule = LookSchedule(threshold: threshold, interval: interval)
   }
 
@@ -91,10 +93,13 @@ package struct StallDetector: Sendable {
 
   /// A new program runs in the same process: nothing learned is true of it.
   package mutating func forget() {
-    loop = EventLoopModel()
+    loop = EventLoopModel(given: loop.given)
     (lastParked, parkedBefore) = (nil, nil)
     state = .settled
   }
+
+  /// What the first stack says of a wait of the thread.
+  package mutating func learn(_ meaning: WaitMeaning, of site: Site) { loop.learn(meaning, of: site) }
 
   package var alertInterval: Duration { schedule.alertInterval }
 

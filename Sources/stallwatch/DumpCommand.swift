@@ -18,7 +18,7 @@ struct DumpCommand {
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let camera = ThreadCamera(try open(process), mayStop: !options.neverStop, isForDump: true)
     // Each of our processes takes milliseconds to start, so all do at once; what fails is told by the first question.
-    let reporter = DumpReporter(Reporter(options, process, output: output))
+    let reporter = DumpReporter(Reporter(options, process, output: output, rules: .none))
     try? camera.prepare()
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
     let first = try captureOrRefuse(process, camera)

@@ -6,52 +6,6 @@ internal import Observation
 internal import Reports
 internal import StallCore
 
-/// What the threads of one watch have in common.
-final class WatchContext {
-  let options: Options
-  let process: WatchedProcess
-  let camera: ThreadCamera
-  let queue: ReportQueue
-  fileprivate var companions: CompanionStacks
-  fileprivate var programChanges = ProgramChanges()
-  private var episodes = 0
-
-  init(_ options: Options, _ process: WatchedProcess, camera: ThreadCamera, queue: ReportQueue) {
-    self.options = options
-    self.process = process
-    self.camera = camera
-    self.queue = queue
-    companions = CompanionStacks(options.stacks, process: process.id)
-  }
-
-  /// What threads that are not followed any more have added up to.
-  private(set) var retiredLooks = LookCount()
-  private(set) var retiredStatistics = LoopStatistics()
-
-  /// Detectors count their own episodes; in the records of a watch each has a number of its own.
-  fileprivate func newEpisode() -> Int {
-    episodes += 1
-    return episodes
-  }
-
-  /// Follows these no longer.
-  func retire(_ threads: inout [FollowedThread], where isOver: (FollowedThread) -> Bool) {
-    for thread in threads where isOver(thread) {
-      thread.end(thread.missedLooks > 0 ? .threadEnded : .threadChanged)
-      retiredLooks.add(thread.looks)
-      retiredStatistics.add(thread.detector.statistics)
-    }
-    threads.removeAll(where: isOver)
-  }
-
-  func tell(_ kind: NoticeKind, _ text: String) { queue.push(.notice(kind, text)) }
-
-  func tellProgramChanges(at now: Instant, isLast: Bool = false) {
-    guard let text = programChanges.sentence(process.id, at: now, isLast: isLast) else { return }
-    tell(.targetReplaced, text)
-  }
-}
-
 final class FollowedThread {
   let record: ThreadRecord
   private let context: WatchContext
@@ -61,6 +15,8 @@ final class FollowedThread {
   private var image: ImageMark?
   private var sight: WaitSight
   private var missingStack = MissingStack()
+  private var inquiry = HomeInquiry()
+  private var passes: HomePasses
   private var hasForewarned = false
   /// The number of the episode that the detector spoke of last, its own and that of the watch.
   private var episode: (own: Int, inWatch: Int) = (0, 0)
@@ -76,8 +32,9 @@ final class FollowedThread {
     let options = context.options
     sight = observer.sight
     self.observer = observer
-    detector = StallDetector(threshold: options.threshold, interval: options.interval)
+    detector = StallDetector(threshold: options.threshold, interval: options.interval, home: options.home)
     detector.isBlindToLoop = options.cpuOnly
+    passes = HomePasses(thread: record.threadID, isOff: options.noBreakpoint)
     nextLook = .now
     remarks = LoopRemarks(
       process: context.process.id, thread: record, began: nextLook,
@@ -85,7 +42,7 @@ final class FollowedThread {
   }
 
   func look(dueAt due: Instant) {
-    let seen: ThreadObservation
+    var seen: ThreadObservation
     do throws(Errno) {
       seen = try observe()
       if seen.state.hasEnded { throw .noSuchProcess }
@@ -97,7 +54,12 @@ final class FollowedThread {
     looks.count(at: seen.at, dueAt: due, tolerance: detector.alertInterval)
     if let now = observer.image, now.isThere, now != image { take(now) }
     if observer.sight != sight { take(observer.sight) }
+    let hasNews = inquiry.takeAnswers(context.answers, for: record.threadID, at: seen.at) {
+      detector.learn($0, of: $1)
+    }
+    seen.passes = passes.look(at: seen, detector.loop.home, hasNews ? inquiry : nil)
     let (action, next) = detector.observe(seen) { observer.blockStart(of: seen) }
+    let isFirst = lastLook == nil
     lastLook = seen
     nextLook = next
     forewarn()
@@ -107,7 +69,17 @@ final class FollowedThread {
       missingStack.note(thread, of: stall)
     }
     perform(action, seen)
-    if let remark = remarks.next(after: seen, detector) { context.tell(remark.kind, remark.text) }
+    if let remark = remarks.next(after: seen, detector, inquiry) { context.queue.push(.notice(remark)) }
+    if !isFirst, !detector.isStalled { inquire(after: seen) }
+  }
+
+  /// What the stack says of a wait that may be the loop's.
+  private func inquire(after look: ThreadObservation) {
+    if let (site, thread) = inquiry.ask(in: detector.loop, after: look, record, context.camera) {
+      context.queue.push(.homeStack(site, thread))
+    } else if inquiry.isAtRest(at: look.at) {
+      context.queue.push(.analystMayRest)
+    }
   }
 
   /// A stall may come: what names its stack is started.
@@ -129,7 +101,7 @@ final class FollowedThread {
     nextLook = .now + detector.alertInterval
     missedLooks += 1
     if error.meansTaskGone { perform(detector.interrupt(.threadEnded), nil) }
-    if let remark = remarks.lookFailed(error) { context.tell(remark.kind, remark.text) }
+    if let remark = remarks.lookFailed(error) { context.queue.push(.notice(remark)) }
   }
 
   private func take(_ newImage: ImageMark) {
@@ -141,6 +113,7 @@ final class FollowedThread {
     guard image != nil else { return }
     perform(detector.interrupt(.targetReplaced), nil)
     detector.forget()
+    inquiry.forget()
     context.programChanges.count += 1
   }
 
@@ -150,6 +123,7 @@ final class FollowedThread {
     context.camera.denied = newSight.refusal
     perform(detector.interrupt(.rightsChanged), nil)
     detector.forget()
+    inquiry.forget()
     context.tell(.rightsChanged, WatchRights(context.process.id, context.options, newSight).remark)
   }
 
@@ -213,21 +187,5 @@ final class FollowedThread {
     } else {
       perform(detector.interrupt(reason), nil)
     }
-  }
-}
-
-/// How often was looked, and how often that was late.
-struct LookCount: Sendable {
-  private(set) var all = 0
-  private(set) var late = 0
-
-  mutating func count(at moment: Instant, dueAt due: Instant, tolerance: Duration) {
-    all += 1
-    if moment - due > tolerance { late += 1 }
-  }
-
-  mutating func add(_ other: LookCount) {
-    all += other.all
-    late += other.late
   }
 }

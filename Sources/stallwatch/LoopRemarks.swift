@@ -5,7 +5,7 @@ internal import Reports
 internal import StallCore
 
 struct LoopRemarks {
-  typealias Remark = (kind: NoticeKind, text: String)
+  typealias Remark = NoticeRecord
 
   private let process: Int32
   private let thread: ThreadRecord
@@ -24,6 +24,8 @@ struct LoopRemarks {
   /// A loop is spoken of after this many waits on it, and missed after this long.
   private static let visitsUntilFound = 3
   private static let patience: Duration = .seconds(10)
+  /// What its stack says is waited for, but not for ever.
+  private static let patienceWithStack: Duration = .seconds(5)
   /// Who waits for a child this long does nothing else.
   private static let patienceWithChild: Duration = .seconds(1)
 
@@ -34,46 +36,63 @@ struct LoopRemarks {
     self.began = began
   }
 
-  mutating func next(after look: ThreadObservation, _ detector: StallDetector) -> Remark? {
+  mutating func next(
+    after look: ThreadObservation, _ detector: StallDetector, _ inquiry: HomeInquiry
+  ) -> Remark? {
     looksAtEndedThread = 0
     if look.state.isPaused != (toldPause != nil) { return pause(look.state) }
     if stateFacts != nil { return stateFacts?.observe(look).map(remark) }
     if let home = detector.loop.home, let remark = launcher(home) { return remark }
     if let home = detector.loop.home, detector.loop.isJudgeable {
-      return found(home, detector.statistics)
+      if inquiry.isWaiting, look.at - began < Self.patienceWithStack { return nil }
+      return found(home, inquiry.reading(of: home), detector.statistics)
     }
     let patience = whyNoLoop == nil ? Self.patience : .milliseconds(100)
     guard !hasToldNoLoop, look.at - began > patience else { return nil }
     hasToldNoLoop = true
-    return (.noLoop, whyNoLoop ?? noLoop(detector.loop.home))
+    return NoticeRecord(.noLoop, whyNoLoop ?? noLoop(detector.loop))
   }
 
   private func remark(_ fact: StateFact) -> Remark {
     switch fact {
     case .uninterruptible(let time):
-      (.uninterruptible, "\(thread.spokenAsFollowed) has been in disk wait (D) for at least \(time.spoken)")
+      NoticeRecord(
+        .uninterruptible, "\(thread.spokenAsFollowed) has been in disk wait (D) for at least \(time.spoken)")
     case .starved(let time):
-      (.starved, "\(thread.spokenAsFollowed) was ready to run for \(time.spoken) while others had the CPU")
+      NoticeRecord(
+        .starved, "\(thread.spokenAsFollowed) was ready to run for \(time.spoken) while others had the CPU")
     }
   }
 
-  private func noLoop(_ home: HomeCandidate?) -> String {
+  private func noLoop(_ loop: EventLoopModel) -> String {
+    let lastSeen = (loop.home ?? loop.presentWait?.candidate).map { "last seen \($0.spoken)" }
+    if let given = loop.given {
+      return "\(thread.spokenAsFollowed) has not waited on --home \(given.text) "
+        + "(\(lastSeen ?? "it has not waited for anything")); nothing is judged until it does"
+    }
     let none = "no event loop found so far: \(thread.spokenAsFollowed)"
     let outlook = "nothing is judged until it comes back to one"
-    guard let home else { return "\(none) has not waited for anything; \(outlook)" }
-    return "\(none) has not come back to a wait (last seen \(home.spoken)); \(outlook)"
+    guard let lastSeen else { return "\(none) has not waited for anything; \(outlook)" }
+    return "\(none) has not come back to a wait (\(lastSeen)); \(outlook)"
   }
 
-  private mutating func found(_ home: HomeCandidate, _ statistics: LoopStatistics) -> Remark? {
+  private mutating func found(
+    _ home: HomeCandidate, _ reading: StackReading?, _ statistics: LoopStatistics
+  ) -> Remark? {
     // All its sleeps look the same: nothing was found.
     if home.site.kind == .unseen { return nil }
     guard toldHome.map({ !home.site.sounds(like: $0) }) ?? true,
       home.visits >= Self.visitsUntilFound || home.isLongKnown
     else { return nil }
     toldHome = home.site
+    let share = statistics.parkedShare
+    let loop = LoopRecord(
+      threadID: thread.threadID, home: HomeSelector(home), reading: reading, parkedShare: share)
     var text = "loop found: \(home.spoken)"
-    if let share = statistics.parkedShare { text += ", parked \(Int((share * 100).rounded())) %" }
-    return (.loopFound, text)
+    if let family = reading?.loopFamily { text += " (\(family))" }
+    if let share { text += ", parked \(Int((share * 100).rounded())) %" }
+    if let nesting = reading?.nesting, nesting > 1 { text += ", nested \(nesting) deep" }
+    return NoticeRecord(.loopFound, text, loop: loop)
   }
 
   /// A shell or a launcher: the program that is meant is another process.
@@ -82,7 +101,7 @@ struct LoopRemarks {
       home.lastSeen - home.firstSeen > Self.patienceWithChild, let child = onlyChild
     else { return nil }
     hasToldChild = true
-    return (.noLoop, "\(thread.spokenAsFollowed) only waits for \(child)")
+    return NoticeRecord(.noLoop, "\(thread.spokenAsFollowed) only waits for \(child)")
   }
 
   /// "name (pid)" of the first child, for a shell or a launcher that only waits.
@@ -106,7 +125,7 @@ struct LoopRemarks {
     guard let other = others.first else { return nil }
     let isOne = others.count == 1
     let next = "stallwatch --pid \(process) --thread \(isOne ? "\(other)" : "TID")"
-    return (
+    return NoticeRecord(
       .threadEnded,
       "\(thread.spokenAsFollowed) has exited; \(others.count) \(isOne ? "thread" : "threads") still running, "
         + "watched for CPU time only; \(next) watches \(isOne ? "it" : "one of them")"
@@ -116,10 +135,13 @@ struct LoopRemarks {
   private mutating func pause(_ state: ThreadState) -> Remark? {
     defer { toldPause = state.isPaused ? state : nil }
     switch (state, toldPause) {
-    case (.stopped, _): return (.stopped, "stopped by a signal; the time does not count until it goes on")
-    case (.traced, _): return (.traced, "stopped by a debugger; the time does not count until it goes on")
-    case (.frozen, _): return (.frozen, "frozen by its cgroup; the time does not count until it goes on")
-    case (_, .some(let before)): return (Self.kind(of: before), "it goes on")
+    case (.stopped, _):
+      return NoticeRecord(.stopped, "stopped by a signal; the time does not count until it goes on")
+    case (.traced, _):
+      return NoticeRecord(.traced, "stopped by a debugger; the time does not count until it goes on")
+    case (.frozen, _):
+      return NoticeRecord(.frozen, "frozen by its cgroup; the time does not count until it goes on")
+    case (_, .some(let before)): return NoticeRecord(Self.kind(of: before), "it goes on")
     default: return nil
     }
   }
@@ -136,7 +158,7 @@ struct LoopRemarks {
     if error.meansTaskGone { return threadEnded() }
     guard !hasToldFailure else { return nil }
     hasToldFailure = true
-    return (.captureFailed, "cannot look into the process any more: \(error.text)")
+    return NoticeRecord(.captureFailed, "cannot look into the process any more: \(error.text)")
   }
 }
 

@@ -31,7 +31,11 @@ enum ReportItem: Sendable {
   /// Another thread, for the next record of a stall.
   case companion(CompanionKey, CapturedThread)
   case busyThread(BusyThread, CapturedThread)
-  case notice(NoticeKind, String)
+  /// A thread in a wait whose meaning is to be found out.
+  case homeStack(Site, CapturedThread)
+  /// Stacks of waits are not asked for any more.
+  case analystMayRest
+  case notice(NoticeRecord)
   case dumpedThread(CapturedThread)
   case dumpDone(DumpSummaryRecord)
   case exit(ExitRecord)
@@ -169,7 +173,8 @@ extension ReportItem {
   private var thread: CapturedThread? {
     switch self {
     case .stall(_, _, let thread): thread
-    case .lateStack(_, let thread), .companion(_, let thread), .busyThread(_, let thread),
+    case .homeStack(_, let thread), .lateStack(_, let thread), .companion(_, let thread),
+      .busyThread(_, let thread),
       .dumpedThread(let thread):
       thread
     default: nil
@@ -188,6 +193,7 @@ extension ReportItem {
     switch self {
     case .stall(let stall, let record, _): self = .stall(stall, record, nil)
     case .lateStack(let id, let thread): self = .lateStack(episode: id, thread.withoutStack)
+    case .homeStack(let site, let thread): self = .homeStack(site, thread.withoutStack)
     case .companion(let key, let thread): self = .companion(key, thread.withoutStack)
     case .busyThread(let busy, let thread): self = .busyThread(busy, thread.withoutStack)
     case .dumpedThread(let thread): self = .dumpedThread(thread.withoutStack)

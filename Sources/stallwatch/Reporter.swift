@@ -18,8 +18,16 @@ struct Reporter: ~Copyable {
   private var episodes: [Int: Episode] = [:]
   private var companions = CompanionList()
   private var places = PlaceLog()
+  private var homes: HomeStackReader
+  /// A stall may come at any moment.
+  private var keepsAnalyst = false
 
-  init(_ options: Options, _ process: WatchedProcess, output: consuming ReportOutput) {
+  /// `answers`: where the watch finds what stacks said of the loop.
+  init(
+    _ options: Options, _ process: WatchedProcess, output: consuming ReportOutput, rules: LoopRules,
+    answers: HomeAnswers = HomeAnswers()
+  ) {
+    homes = HomeStackReader(rules, answers)
     isForPrograms = options.outputKind == .json
     isQuiet = options.verbosity == .quiet
     series = RecordSeries(origin: .of(process))
@@ -42,12 +50,14 @@ struct Reporter: ~Copyable {
     while !isLast, !queue.isOutputGone {
       guard let batch = queue.next(orReadable: analyst.rawSocket) else {
         analyst.proceed()
+        homes.proceed(analyst)
         continue
       }
+      homes.proceed(analyst)
       isLast = batch.isLast
       for (item, moment) in batch.items where !queue.isOutputGone { write(item, moment, queue) }
       if batch.droppedCaptures + batch.droppedItems > 0, let moment = batch.items.last?.moment {
-        write(.notice(.recordsLost, lossText(batch)), moment, queue)
+        write(.notice(NoticeRecord(.recordsLost, lossText(batch))), moment, queue)
       }
     }
     output.flush()
@@ -89,7 +99,14 @@ struct Reporter: ~Copyable {
     switch item {
     case .attached(let record): return [.attach(record)]
     case .stallMayCome:
+      keepsAnalyst = true
       analyst.prepare()
+      return []
+    case .homeStack(let site, let thread):
+      homes.ask(site, thread, analyst)
+      return []
+    case .analystMayRest:
+      if !keepsAnalyst, homes.isIdle { analyst.rest() }
       return []
     case .stall(let stall, let record, let thread):
       return [stallBody(stall, record, thread, moment)] + remarks()
@@ -104,7 +121,7 @@ struct Reporter: ~Copyable {
       return [.cpu(BusyThreadRecord(busy, stack: stack))] + remarks()
     case .dumpedThread(let thread): return [.dump(ThreadDumpRecord(analyst.stack(of: thread)))]
     case .dumpDone(let record): return [.dumpSummary(record)] + remarks()
-    case .notice(let kind, let text): return remark(kind, ByteString(text).escaped)
+    case .notice(let record): return remark(record)
     case .exit(let record): return [.exit(record)]
     case .summary(let totals):
       return [.summary(SummaryRecord(totals, places: places.summaries, analystCPU: analyst.cpuTime))]
@@ -115,15 +132,15 @@ struct Reporter: ~Copyable {
   }
 
   /// A remark is a record for programs and a line on standard error for people.
-  private mutating func remark(_ kind: NoticeKind, _ text: String) -> [RecordBody] {
-    if isForPrograms { return [.notice(NoticeRecord(kind, text))] }
-    if !isQuiet { output.remark(text) }
+  private mutating func remark(_ record: NoticeRecord) -> [RecordBody] {
+    if isForPrograms { return [.notice(record)] }
+    if !isQuiet { output.remark(record.sentence) }
     return []
   }
 
   private mutating func remarks() -> [RecordBody] {
     var bodies: [RecordBody] = []
-    for text in analyst.takeRemarks() { bodies += remark(.namesMissing, text.escaped) }
+    for text in analyst.takeRemarks() { bodies += remark(NoticeRecord(.namesMissing, text.escaped)) }
     return bodies
   }
 
@@ -153,7 +170,8 @@ struct Reporter: ~Copyable {
     let repetition = places.count(stall, stack: episode.stack, cause: episode.cause?.kind)
     let body = StallRecord(
       stall, at: moment, thread: record, cause: episode.cause, repetition: repetition,
-      stacks: (episode.stack.map { [$0] } ?? []) + companions.stacks(of: stall.id))
+      stacks: (episode.stack.map { [$0] } ?? []) + companions.stacks(of: stall.id),
+      loopNesting: homes.rules.reading(of: episode.stack?.frames ?? []).nesting)
     episodes[stall.id] = stall.state == .ongoing ? episode : nil
     if stall.state != .ongoing { episode.end(analyst) }
     return stall.proof == .none ? .unverified(body) : .stall(body)

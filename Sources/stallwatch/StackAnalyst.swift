@@ -26,20 +26,23 @@ final class StackAnalyst {
   /// Starts the process that opens files for it.
   func prepareFiles() { analyst.prepareFiles() }
 
+  /// Lets both go while nothing is asked.
+  func rest() { analyst.rest() }
+
   /// For poll(2): when it is readable, `proceed` has something to do.
   var rawSocket: Int32? { analyst.rawSocket }
   func proceed() { analyst.proceed() }
   var cpuTime: Duration { analyst.cpuTime }
 
   /// A list of mappings that the watch had no time to read is read now: here nobody else waits.
-  func ask(_ captured: CapturedThread) -> PendingStack {
+  func ask(_ captured: CapturedThread, most depth: AnalysisDepth = .lines) -> PendingStack {
     var thread = captured
     guard case .success(let capture) = thread.result else {
       return PendingStack(thread: thread, question: nil)
     }
     thread.maps = thread.maps ?? analyst.readMaps(of: thread.threadID)
     guard let maps = thread.maps else { return PendingStack(thread: thread, question: nil) }
-    return PendingStack(thread: thread, question: analyst.ask(capture, maps: maps))
+    return PendingStack(thread: thread, question: analyst.ask(capture, maps: maps, most: depth))
   }
 
   /// Waits for the whole stack no longer than told; what is there by then is the answer. `isFinal`: no more will come.

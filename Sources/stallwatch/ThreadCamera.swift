@@ -84,6 +84,14 @@ final class ThreadCamera {
     return captured
   }
 
+  /// Copies a thread in its wait, which nothing disturbs. `look` is what the watch has just seen.
+  func copyWaiting(_ thread: Int32, role: ThreadRole, look: ThreadObservation) -> CapturedThread {
+    var result = captureNow(thread, CaptureRules(isParked: true, mayStop: false))
+    if case .success(let raw) = result, !raw.isOfBlock(seenBy: look) { result = .failure(.moved) }
+    return CapturedThread(
+      threadID: thread, name: name(of: thread), role: role, result: result, maps: maps(for: thread, result))
+  }
+
   private func captureNow(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {
     if !takesStacks { return .failure(.stacksOff) }
     if let denied { return .failure(.refused(denied)) }

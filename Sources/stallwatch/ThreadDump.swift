@@ -14,10 +14,10 @@ struct ThreadDump {
   private(set) var withoutStack = 0
   private(set) var omitted = 0
   private let only: ThreadChoice
-  private let pattern: NamePattern?
+  private let pattern: ThreadNamePattern?
 
   init(process: Int32, only: ThreadChoice = .all, most: Int) {
-    pattern = if case .named(let text) = only { NamePattern(text) } else { nil }
+    pattern = if case .named(let text) = only { ThreadNamePattern(text) } else { nil }
     self.process = process
     self.only = only
     self.most = most

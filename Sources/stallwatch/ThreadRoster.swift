@@ -8,7 +8,7 @@ internal import StallCore
 
 struct ThreadRoster {
   private let choice: ThreadChoice
-  private let pattern: NamePattern?
+  private let pattern: ThreadNamePattern?
   private let process: Int32
   private let began: Instant
   /// When `proceed` has something to do.
@@ -29,7 +29,7 @@ struct ThreadRoster {
 
   init(_ choice: ThreadChoice, process: Int32, began: Instant) {
     self.choice = choice
-    pattern = if case .named(let text) = choice { NamePattern(text) } else { nil }
+    pattern = if case .named(let text) = choice { ThreadNamePattern(text) } else { nil }
     self.process = process
     self.began = began
     switch choice {

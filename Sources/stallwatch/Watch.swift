@@ -21,6 +21,7 @@ struct Watch {
   ) throws(ProgramFailure) {
     self.options = options
     self.process = process
+    let (rules, answers) = (try LoopRulesFile.rules(), HomeAnswers())
     let command: [ByteString]?
     let buildID: String?
     let sight: WaitSight
@@ -39,11 +40,12 @@ struct Watch {
       if let refusal = sight.refusal, RightsFacts(process.id).isSomeoneElses { throw refusal }
       camera.denied = sight.refusal
       queue = try ReportQueue()
-      let context = WatchContext(options, process, camera: camera, queue: queue)
+      let context = WatchContext(options, process, camera: camera, queue: queue, answers: answers)
       let isByName = if case .named = options.thread { true } else { false }
       let first = isByName ? nil : FollowedThread(process.thread, context, observer: observer)
       loop = try WatchLoop(context, signals: signals, first: first, meaning: meaning)
-      try Self.startReporting(Reporter(options, process, output: output), queue)
+      try Self.startReporting(
+        Reporter(options, process, output: output, rules: rules, answers: answers), queue)
     } catch {
       if error.meansTaskGone { throw Refusal.noProcess(process.id) }
       throw Refusal.notPermitted(process.id, error)

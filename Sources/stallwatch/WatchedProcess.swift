@@ -52,7 +52,7 @@ struct WatchedProcess {
     case .auto, .main, .all: return nil
     case .id(let thread): return thread
     case .named(let text):
-      let pattern = NamePattern(text)
+      let pattern = ThreadNamePattern(text)
       return ((try? ThreadList.threads(of: process)) ?? []).first {
         pattern.matches(ThreadSurvey.name(process, $0).bytes)
       }

@@ -1,8 +1,8 @@
-// Patterns of a shell for names, glob(7).
+// Patterns of a shell for names of threads, glob(7).
 
 internal import Glibc
 
-package struct NamePattern: Sendable {
+package struct ThreadNamePattern: Sendable {
   package let text: String
 
   package init(_ text: String) { self.text = text }

@@ -1,0 +1,73 @@
+// What the threads of one watch have in common.
+
+internal import CommandLineOptions
+internal import Linux
+internal import Reports
+internal import StallCore
+
+final class WatchContext {
+  let options: Options
+  let process: WatchedProcess
+  let camera: ThreadCamera
+  let queue: ReportQueue
+  /// What stacks said of waits.
+  let answers: HomeAnswers
+  var companions: CompanionStacks
+  var programChanges = ProgramChanges()
+  private var episodes = 0
+
+  init(
+    _ options: Options, _ process: WatchedProcess, camera: ThreadCamera, queue: ReportQueue,
+    answers: HomeAnswers
+  ) {
+    self.answers = answers
+    self.options = options
+    self.process = process
+    self.camera = camera
+    self.queue = queue
+    companions = CompanionStacks(options.stacks, process: process.id)
+  }
+
+  /// What threads that are not followed any more have added up to.
+  private(set) var retiredLooks = LookCount()
+  private(set) var retiredStatistics = LoopStatistics()
+
+  /// Detectors count their own episodes; in the records of a watch each has a number of its own.
+  func newEpisode() -> Int {
+    episodes += 1
+    return episodes
+  }
+
+  /// Follows these no longer.
+  func retire(_ threads: inout [FollowedThread], where isOver: (FollowedThread) -> Bool) {
+    for thread in threads where isOver(thread) {
+      thread.end(thread.missedLooks > 0 ? .threadEnded : .threadChanged)
+      retiredLooks.add(thread.looks)
+      retiredStatistics.add(thread.detector.statistics)
+    }
+    threads.removeAll(where: isOver)
+  }
+
+  func tell(_ kind: NoticeKind, _ text: String) { queue.push(.notice(NoticeRecord(kind, text))) }
+
+  func tellProgramChanges(at now: Instant, isLast: Bool = false) {
+    guard let text = programChanges.sentence(process.id, at: now, isLast: isLast) else { return }
+    tell(.targetReplaced, text)
+  }
+}
+
+/// How often was looked, and how often that was late.
+struct LookCount: Sendable {
+  private(set) var all = 0
+  private(set) var late = 0
+
+  mutating func count(at moment: Instant, dueAt due: Instant, tolerance: Duration) {
+    all += 1
+    if moment - due > tolerance { late += 1 }
+  }
+
+  mutating func add(_ other: LookCount) {
+    all += other.all
+    late += other.late
+  }
+}
