@@ -13,7 +13,7 @@ end
 
 # The program to run and what it offers itself: it comes after two words that are no options.
 function __stallwatch_program
-    __fish_complete_subcommand --fcs-skip=2 -p --pid --name --user --timeout --thread -t --threshold --cpu-threshold --cpu-window --interval --stacks --max-frames --symbols -o --output -d --duration --for --count --color --generate
+    __fish_complete_subcommand --fcs-skip=2 -p --pid --name --user --timeout --thread --home -t --threshold --cpu-threshold --cpu-window --interval --stacks --max-frames --symbols -o --output -d --duration --for --count --color --generate
 end
 
 complete -c stallwatch -f
@@ -29,6 +29,7 @@ complete -c stallwatch -n 'contains (__stallwatch_command) watch none' -l wait -
 complete -c stallwatch -n 'contains (__stallwatch_command) run' -l user -x -a '(__fish_complete_proc)' -d 'start the program as this user'
 complete -c stallwatch -n 'contains (__stallwatch_command) run' -l timeout -x -d 'after this time show what every thread does, and send SIGTERM'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l thread -x -d 'auto (whichever runs the loop), main, all, a thread id, or name:GLOB'
+complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l home -x -d 'where the loop parks: epoll:7, poll, fd:5, accept:3, sleep, …'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -s t -l threshold -x -d 'a stall is this long; at least 10ms'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-threshold -x -d 'a thread is busy above this share of one core; 0: off'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-window -x -d 'the time over which a thread has to be that busy'
@@ -36,6 +37,7 @@ complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l in
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l stacks -x -a 'stalled busy all' -d 'of a stall: stalled, busy (and lock holders), or all'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l max-frames -x -d 'the most frames of one stack'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l never-stop -d 'never hold a thread still to copy its stack'
+complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l no-breakpoint -d 'set no breakpoint on the loop: its debug registers are left alone'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-only -d 'state and CPU time only: no stalls, no stacks, no rights needed'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l symbols -x -a 'none fast full' -d 'none; fast: names alone; full: lines and inlined calls too'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l json -d 'one JSON object a line instead of text'
