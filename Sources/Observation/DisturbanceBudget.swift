@@ -1,5 +1,6 @@
 // How much of a thread's time our breakpoints may take, and what each thing costs it.
 
+internal import Linux
 internal import StallCore
 
 /// At most one five-hundredth of the thread's time in the long run, and `most` at once.
@@ -34,6 +35,15 @@ struct DisturbanceBudget {
     left -= Self.fire * fires + Self.scheduling * Int(clamping: min(scheduled, 1 << 20))
   }
 
-  func allowsArming(for fires: Int32) -> Bool { left >= Self.arming + Self.fire * Int(fires) }
+  /// A loop that passes seldom is seen at every pass until the next look; one that passes all the time uses up what there
+  /// is, and gets less the next time.
+  private static let fires: ClosedRange<Int64> = 4...Int64(ExecutionBreakpoint.mostFires)
+
+  /// How many fires an arming may bring now; nil: not even a few.
+  var firesAllowed: Int32? {
+    let affordable = (left - Self.arming).nanoseconds / Self.fire.nanoseconds
+    guard affordable >= Self.fires.lowerBound else { return nil }
+    return Int32(min(max(affordable / 2, Self.fires.lowerBound), Self.fires.upperBound))
+  }
   var isOverdrawn: Bool { left < .zero }
 }

@@ -6,9 +6,6 @@ package import StallCore
 /// Belongs to one thread, which it may slow down by no more than its `DisturbanceBudget` allows. Nothing is allocated in a
 /// look. When the thread ends or executes another program, nothing more is seen, and that is no error.
 package struct PassMonitor: ~Copyable {
-  /// With ten looks a threshold of 500 ms this is what the budget allows at each of them.
-  private static let firesPerArming: Int32 = 4
-
   private let threadID: Int32
   /// Keeps perf events switched on in the kernel, so that arming is quick. On our own thread: on the target's it would
   /// cost at each of its switches.
@@ -63,8 +60,8 @@ package struct PassMonitor: ~Copyable {
     if !hasHome { return nil }
     if !mayArm || budget.isOverdrawn {
       disarm()
-    } else if breakpoint == nil, budget.allowsArming(for: Self.firesPerArming) {
-      arm(at: address, timesScheduled)
+    } else if breakpoint == nil, let fires = budget.firesAllowed {
+      arm(at: address, fires, timesScheduled)
     }
     let quiet = quietSince.flatMap { $0 <= now ? $0 : nil }
     if lastPass == nil, quiet == nil { return nil }
@@ -75,9 +72,9 @@ package struct PassMonitor: ~Copyable {
     return sight
   }
 
-  private mutating func arm(at address: UInt64, _ timesScheduled: UInt64) {
+  private mutating func arm(at address: UInt64, _ fires: Int32, _ timesScheduled: UInt64) {
     do throws(ExecutionBreakpoint.Refusal) {
-      let armed = try ExecutionBreakpoint(thread: threadID, address: address, fires: Self.firesPerArming)
+      let armed = try ExecutionBreakpoint(thread: threadID, address: address, fires: fires)
       budget.spend(DisturbanceBudget.arming)
       quietSince = Instant(nanoseconds: armed.armedAtNanoseconds)
       timesScheduledWhenArmed = timesScheduled

@@ -6,27 +6,31 @@ import Testing
 @testable import Observation
 
 @Suite struct DisturbanceBudgetTests {
-  /// Looks every `distance` for ten minutes at a thread that uses up each arming, and is switched so often in a second.
+  /// Looks every `distance` for ten minutes at a thread that passes and is switched so often in a second.
   /// Returns the share of time that the thread has lost by the budget's own prices, and how often it was armed.
-  private func lose(_ distance: Duration, fires: Int, switchesPerSecond: Int) -> (share: Double, armed: Int) {
+  private func lose(
+    _ distance: Duration, passesPerSecond: Int, switchesPerSecond: Int
+  ) -> (share: Double, armed: Int) {
     var budget = DisturbanceBudget()
     var now = Instant(nanoseconds: 0)
     let end = now + .seconds(600)
     var spent: Duration = .zero
     var armed = 0
-    var isArmed = false
+    var left: Int32 = 0
     while now < end {
       now = now + distance
       budget.refill(at: now)
       let before = budget.left
-      if isArmed {
-        budget.spend(fires: fires, scheduled: UInt64(Double(switchesPerSecond) * distance.seconds))
-        isArmed = fires < 4 && !budget.isOverdrawn
+      if left > 0 {
+        let passes = Int32(Double(passesPerSecond) * distance.seconds)
+        budget.spend(
+          fires: Int(min(passes, left)), scheduled: UInt64(Double(switchesPerSecond) * distance.seconds))
+        left = budget.isOverdrawn ? 0 : max(0, left - passes)
       }
-      if !isArmed, budget.allowsArming(for: 4) {
+      if left == 0, let fires = budget.firesAllowed {
         budget.spend(DisturbanceBudget.arming)
         armed += 1
-        isArmed = true
+        left = fires
       }
       spent += before - budget.left
     }
@@ -34,18 +38,20 @@ import Testing
   }
 
   @Test(arguments: [
-    (Duration.milliseconds(2), 4, 0), (.milliseconds(50), 4, 0), (.milliseconds(50), 0, 10_000),
-    (.milliseconds(500), 0, 100_000), (.milliseconds(2), 4, 3_000_000),
+    (Duration.milliseconds(2), 3_000_000, 0), (.milliseconds(50), 3_000_000, 0),
+    (.milliseconds(50), 0, 10_000),
+    (.milliseconds(500), 0, 100_000), (.milliseconds(2), 3_000_000, 10_000), (.milliseconds(50), 400, 400),
   ])
-  func noThreadLosesMoreThanAFiveHundredth(_ distance: Duration, _ fires: Int, _ switches: Int) {
-    let lost = lose(distance, fires: fires, switchesPerSecond: switches)
+  func noThreadLosesMoreThanAFiveHundredth(_ distance: Duration, _ passes: Int, _ switches: Int) {
+    let lost = lose(distance, passesPerSecond: passes, switchesPerSecond: switches)
     #expect(lost.share <= 0.0023)
     #expect(lost.armed > 0)
   }
 
-  /// At the default threshold of 500 ms, a loop under full load.
-  @Test func everyLookCanArmAtTheUsualDistance() {
-    #expect(lose(.milliseconds(50), fires: 4, switchesPerSecond: 20).armed >= 11_900)
+  /// At the default threshold of 500 ms, a loop under full load with jobs of 10 ms: every sixth look.
+  @Test func loadedLoopIsSeenAllTheTime() {
+    let lost = lose(.milliseconds(50), passesPerSecond: 100, switchesPerSecond: 20)
+    #expect(lost.armed >= 1_700 && lost.share < 0.0015)
   }
 
   @Test func timeThatGoesBackGivesNothing() {
