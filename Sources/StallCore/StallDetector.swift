@@ -37,6 +37,9 @@ package struct StallDetector: Sendable {
   package var isBlindToLoop = false
   package private(set) var loop: EventLoopModel
   package private(set) var statistics = LoopStatistics()
+  /// What the last look, or the end of all looking, means for a loop that comes round without being parked.
+  package private(set) var saturation = SaturationAction.none
+  private var unparked: SaturationTracker
   private var schedule: LookSchedule
   private var state = State.settled
   private var lastParked: ThreadObservation?
@@ -49,6 +52,7 @@ package struct StallDetector: Sendable {
     self.threshold = threshold
     loop = EventLoopModel(given: home)
     schedule = LookSchedule(threshold: threshold, interval: interval)
+    unparked = SaturationTracker(threshold: threshold)
   }
 
   /// Takes in one look; `nextLook` is when the next one is due. `blockStart` tells when the block of this look began; it
@@ -71,6 +75,8 @@ package struct StallDetector: Sendable {
       case .perhapsParked: handle(.perhapsParked(look))
       case .undecided, .paused: handle(.undecided(look))
       }
+    saturation = unparked.observe(look, position, after: park(before: look), newID: episodes + 1)
+    if case .captureAndReport = saturation { episodes += 1 }
     if position == .parked {
       if let lastParked, !look.hasNotMoved(since: lastParked) { parkedBefore = lastParked }
       lastParked = look
@@ -81,20 +87,29 @@ package struct StallDetector: Sendable {
 
   /// A capture may have stopped the thread; `look` was taken right after it.
   package mutating func absorbCapture(_ look: ThreadObservation) {
-    guard case .stalled(var spell, let id, let next) = state else { return }
-    spell.absorbCapture(look)
-    state = .stalled(spell, id: id, next: next)
+    unparked.absorbCapture(look)
+    switch state {
+    case .settled: break
+    case .working(var spell):
+      spell.absorbCapture(look)
+      state = .working(spell)
+    case .stalled(var spell, let id, let next):
+      spell.absorbCapture(look)
+      state = .stalled(spell, id: id, next: next)
+    }
   }
 
   /// The target ended or was replaced, or the watch ends.
   package mutating func interrupt(_ reason: Interruption) -> StallAction {
-    handle(.cutOff(reason))
+    saturation = unparked.interrupt(reason)
+    return handle(.cutOff(reason))
   }
 
   /// A new program runs in the same process: nothing learned is true of it.
   package mutating func forget() {
     loop = EventLoopModel(given: loop.given)
     (lastParked, parkedBefore) = (nil, nil)
+    unparked = SaturationTracker(threshold: threshold)
     state = .settled
   }
 

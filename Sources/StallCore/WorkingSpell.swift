@@ -67,7 +67,7 @@ package struct WorkingSpell: Sendable {
   }
 
   /// The same by the counts of the kernel alone.
-  private static func countedStart(
+  static func countedStart(
     of first: ThreadObservation, after parked: ThreadObservation?
   ) -> (earliest: Instant?, likely: Instant, latest: Instant) {
     let workedUntil = first.isBlocked ? first.blockedSince ?? first.at : first.at

@@ -106,6 +106,7 @@ struct ScriptedBreakpoint {
   private var quietSince: Instant
   private var lastPass: Instant?
   private var seen: [Instant] = []
+  private var longestRound: Duration = .zero
 
   init(shots: Int, armedAt: Instant) {
     self.shots = shots
@@ -117,6 +118,7 @@ struct ScriptedBreakpoint {
     guard left > 0 else { return }
     left -= 1
     seen.append(moment)
+    longestRound = max(longestRound, moment - quietSince)
     (quietSince, lastPass) = (moment, moment)
   }
 
@@ -124,8 +126,8 @@ struct ScriptedBreakpoint {
   mutating func take(at moment: Instant) -> PassSight {
     var sight = PassSight(
       source: .breakpoint, firstPass: seen.first, lastPass: lastPass, quietSince: left > 0 ? quietSince : nil)
-    sight.count = seen.count
-    seen = []
+    (sight.count, sight.longestRound) = (seen.count, longestRound)
+    (seen, longestRound) = ([], .zero)
     if left == 0 { (left, quietSince) = (shots, moment) }
     return sight
   }
@@ -136,6 +138,7 @@ struct Watched {
   var script = LoopScript()
   var detector = StallDetector(threshold: .milliseconds(500), interval: nil)
   private(set) var actions: [StallAction] = []
+  private(set) var saturations: [Saturation] = []
   /// On a busy machine a thread that was held is not back in its call when it is looked at.
   var isSlowAfterCapture = false
 
@@ -150,6 +153,10 @@ struct Watched {
     let script = self.script
     let (action, next) = detector.observe(seen) { script.blockStart() }
     nextLook = next
+    switch detector.saturation {
+    case .none, .capture: break
+    case .captureAndReport(let saturation), .report(let saturation): saturations.append(saturation)
+    }
     if action != .none { actions.append(action) }
     if case .captureAndReport = action {
       self.script.stopForCapture()

@@ -137,6 +137,57 @@ private typealias Call = SystemCallNumber
   }
 }
 
+extension PassTests {
+  @Test(arguments: [1, 16]) func loopThatIsNeverIdleIsSaturatedOnce(shots: Int) throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: shots)
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    for _ in 0..<300 {
+      watched.script.pass()
+      watched.proceed(.milliseconds(10), running: true)
+    }
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    #expect(watched.actions.isEmpty)
+    let told = watched.saturations.filter { $0.state == .ongoing }
+    let ended = watched.saturations.filter { $0.state == .ended }
+    #expect(told.count == 1 && ended.count == 1)
+    #expect(abs(try #require(told.first).duration.likely.milliseconds - 500) <= 50)
+    let last = try #require(ended.first)
+    #expect(abs(last.duration.likely.milliseconds - 3000) < 20)
+    #expect(shots == 1 ? last.passes == nil : last.passes.map { abs($0 - 300) <= 4 } ?? true)
+    if shots > 1 {
+      #expect(last.longestPass.map { $0 >= .milliseconds(10) } ?? false)
+    }
+  }
+
+  @Test func oneLongJobIsNoSaturation() {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 16)
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    watched.proceed(.seconds(2), running: true)
+    watched.park()
+    #expect(watched.saturations.isEmpty && watched.ended.count == 1)
+  }
+
+  @Test func loopThatIdlesNowAndThenIsNotSaturated() {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 16)
+    for _ in 0..<200 {
+      watched.script.block(in: Call.epollWait, 5)
+      watched.proceed(.milliseconds(2), running: false)
+      watched.proceed(.milliseconds(18), running: true)
+    }
+    watched.park()
+    #expect(watched.saturations.isEmpty && watched.actions.isEmpty)
+  }
+}
+
 private struct NoStall: Error {}
 
 /// A linear congruential generator (Knuth, The Art of Computer Programming, 3.3.4): the same numbers at every run.
