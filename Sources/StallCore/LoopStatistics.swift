@@ -36,6 +36,8 @@ package struct LoopStatistics: Sendable {
   package private(set) var doubtful = 0
   /// The longest spells below the threshold, longest first.
   package private(set) var nearMisses: [Duration] = []
+  /// All spells that a look has seen, by what they certainly lasted.
+  package private(set) var spells = SpellHistogram()
   private var parked: Duration = .zero
   private var judged: Duration = .zero
   private var lastLook: (at: Instant, position: LoopPosition)?
@@ -58,6 +60,8 @@ package struct LoopStatistics: Sendable {
   }
 
   mutating func count(_ stalled: Duration, isVerified: Bool) { stalls.add(stalled, isVerified: isVerified) }
+
+  mutating func countSpell(atLeast duration: Duration) { spells.add(duration) }
 
   mutating func countDoubtful() { doubtful += 1 }
 

@@ -256,18 +256,21 @@ package struct StallDetector: Sendable {
 
   private mutating func finish(_ extent: SpellExtent, id: Int) -> StallAction {
     statistics.count(extent.duration.likely, isVerified: extent.proof.isCertain)
+    statistics.countSpell(atLeast: extent.duration.atLeast)
     return .report(statement(.ended, extent, id: id))
   }
 
   private mutating func cutOff(_ spell: WorkingSpell, _ reason: Interruption, id: Int) -> StallAction {
     let extent = spell.extent(for: threshold)
     statistics.count(extent.duration.likely, isVerified: extent.proof.isCertain)
+    statistics.countSpell(atLeast: extent.duration.atLeast)
     return .report(statement(.interrupted(reason), extent, id: id))
   }
 
   /// A spell that ended before a look could be certain of it: a stall after all, a doubtful one, or a near miss.
   private mutating func finishUnreported(_ extent: SpellExtent) -> StallAction {
     if extent.proof != .none { return finish(extent, id: newEpisode()) }
+    statistics.countSpell(atLeast: extent.duration.atLeast)
     if extent.duration.likely >= threshold {
       statistics.countDoubtful()
       return .report(statement(.ended, extent, id: newEpisode()))

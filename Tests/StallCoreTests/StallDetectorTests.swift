@@ -46,6 +46,22 @@ private typealias Call = SystemCallNumber
     #expect(stall.duration.atLeast <= .milliseconds(700))
   }
 
+  @Test("OUT-06: ten minutes of one stall are told at the threshold, at ten doublings and at the end")
+  func aVeryLongStallGivesFewRecords() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.script.block(in: Call.futex, depth: 2000)
+    watched.stay(.seconds(600))
+    watched.script.run(.milliseconds(1))
+    watched.park()
+    #expect(watched.actions.count == 12)
+    #expect(Set(watched.stalls.map(\.id)) == [1])
+    let ended = try #require(watched.ended.first)
+    #expect(abs(ended.duration.likely.seconds - 600) < 1)
+    #expect(watched.detector.statistics.stalls.count == 1)
+    #expect(watched.detector.statistics.spells.atLeast.last?.spells == 1)
+  }
+
   @Test("OUT-06: a long stall is repeated at doublings only") func longStallIsRepeatedAtDoublings() {
     var watched = Watched()
     watched.learnEpoll()
