@@ -18,7 +18,7 @@ def measure(bench):
     stalls = bench.choose(full=30, quick=3)
     with (
         Target([bench.programs.target("loop")]) as target,
-        Watcher(bench.programs.stallwatch, target.pid) as watcher,
+        Watcher(bench.programs.stallwatch, target.pid, "--cooldown", "0") as watcher,
     ):
         watcher.next("notice", kind="loop.found", timeout=30)
         # The first stack warms up whoever analyses.

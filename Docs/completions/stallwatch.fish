@@ -13,7 +13,7 @@ end
 
 # The program to run and what it offers itself: it comes after two words that are no options.
 function __stallwatch_program
-    __fish_complete_subcommand --fcs-skip=2 -p --pid --name --user --timeout --thread --home -t --threshold --cpu-threshold --cpu-window --interval --stacks --max-frames --symbols -o --output -d --duration --for --count --color --generate
+    __fish_complete_subcommand --fcs-skip=2 -p --pid --name --user --timeout --thread --home -t --threshold --cpu-threshold --cpu-window --interval --cooldown --stacks --max-frames --symbols -o --output -d --duration --for --count --color --generate
 end
 
 complete -c stallwatch -f
@@ -34,6 +34,7 @@ complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -s t 
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-threshold -x -d 'a thread is busy above this share of one core; 0: off'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-window -x -d 'the time over which a thread has to be that busy'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l interval -x -d 'distance of looks while alert; at most a third of the threshold'
+complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cooldown -x -d 'distance of reports of one place, doubled each time; 0: all'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l stacks -x -a 'stalled busy all' -d 'of a stall: stalled, busy (and lock holders), or all'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l max-frames -x -d 'the most frames of one stack'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l never-stop -d 'never hold a thread still to copy its stack'

@@ -43,6 +43,9 @@ package let optionTable: [OptionDefinition] = [
     "interval", for: watching, .read("DUR", into: \.interval, by: readInterval),
     "distance of looks while alert; at most a third of the threshold"),
   OptionDefinition(
+    "cooldown", for: watching, .read("DUR", default: "5s", into: \.cooldown, by: readCooldown),
+    "distance of reports of one place, doubled each time; 0: all"),
+  OptionDefinition(
     "stacks", for: watching, .read("WHICH", default: "stalled", into: \.stacks, by: readChoice),
     "of a stall: stalled, busy (and lock holders), or all"),
   OptionDefinition(

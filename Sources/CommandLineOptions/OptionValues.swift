@@ -22,6 +22,11 @@ func readSeconds(_ text: String) throws(ValueProblem) -> Duration {
   try readDuration(text, likely: "s")
 }
 
+/// Nothing, in whatever unit, turns it off.
+func readCooldown(_ text: String) throws(ValueProblem) -> Duration {
+  text == "0" || text == "0s" || text == "0ms" ? .zero : try readSeconds(text)
+}
+
 func readPercent(_ text: String) throws(ValueProblem) -> Double {
   let digits = text.hasSuffix("%") ? String(text.dropLast()) : text
   guard isDecimal(digits), let percent = Double(digits), percent <= 100 else { throw .notAPercentage }

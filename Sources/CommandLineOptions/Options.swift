@@ -84,6 +84,8 @@ package struct Options: Sendable, Equatable {
   package var cpuWindow = Duration.seconds(3)
   /// Distance of looks while alert; nil: derived from the threshold.
   package var interval: Duration?
+  /// From one report of a place to the next, at first; zero: every stall is reported.
+  package var cooldown = Duration.seconds(5)
   package var maxFrames = 256
   package var stacks = StackChoice.stalled
   package var neverStop = false

@@ -43,6 +43,7 @@ package enum NoticeKind: String, Sendable, Encodable, CaseIterable {
   case starved = "state.starved"
   case namesMissing = "names.missing"
   case recordsLost = "records.lost"
+  case reportsLimited = "reports.limited"
 }
 
 package struct NoticeRecord: Sendable, Encodable {

@@ -40,6 +40,7 @@ package enum RecordBody: Sendable {
   case stall(StallRecord)
   /// Perhaps a stall, perhaps not: the thread slept where no look saw it. Never counted as one.
   case unverified(StallRecord)
+  case saturation(SaturationRecord)
   case cpu(BusyThreadRecord)
   case notice(NoticeRecord)
   case exit(ExitRecord)
@@ -50,6 +51,7 @@ package enum RecordBody: Sendable {
   var stacks: [StackRecord] {
     switch self {
     case .stall(let record), .unverified(let record): record.stacks
+    case .saturation(let record): record.stacks
     case .cpu(let record): record.stacks
     case .dump(let record): record.stacks
     case .attach, .notice, .exit, .dumpSummary, .summary: []
@@ -62,6 +64,7 @@ package enum RecordBody: Sendable {
     case .attach(let fields): ("attach", fields)
     case .stall(let fields): ("stall", fields)
     case .unverified(let fields): ("unverified", fields)
+    case .saturation(let fields): ("saturation", fields)
     case .cpu(let fields): ("cpu", fields)
     case .notice(let fields): ("notice", fields)
     case .exit(let fields): ("exit", fields)

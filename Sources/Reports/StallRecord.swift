@@ -2,16 +2,17 @@
 
 package import StallCore
 
-/// How often a place was reported.
-package struct Repetition: Sendable, Encodable, Equatable {
-  /// Stalls at this place so far, this one included.
-  package var count: Int
-  /// Of these, not reported since the last report of this place.
-  package var suppressed: Int
+extension Repetition: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case count, suppressed
+    case quiet = "quiet_ms"
+  }
 
-  package init(count: Int = 1, suppressed: Int = 0) {
-    self.count = count
-    self.suppressed = suppressed
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(count, forKey: .count)
+    try container.encode(suppressed, forKey: .suppressed)
+    try container.encodeIfPresent(quiet.map { Milliseconds($0) }, forKey: .quiet)
   }
 }
 
@@ -113,7 +114,7 @@ extension StallRecord: Encodable {
   }
 }
 
-private struct BreakdownRecord: Encodable {
+struct BreakdownRecord: Encodable {
   let onCPU: Milliseconds
   let onCPUInKernel: Milliseconds?
   let runnable: Milliseconds

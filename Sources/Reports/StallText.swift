@@ -31,7 +31,7 @@ extension StallRecord {
       lines += stackLines(style)
       told.fingerprint = fingerprint
     }
-    if stall.state != .ongoing, repetition.count > 1 { lines.append(repetition.line) }
+    if stall.state != .ongoing, repetition.count > 1 { lines.append(repetition.line(" here", "this place")) }
     return lines
   }
 
@@ -94,16 +94,9 @@ extension CauseRecord {
   }
 }
 
-extension Repetition {
-  fileprivate var line: String {
-    "  \(counted(count, "stall")) here so far"
-      + (suppressed == 0 ? "" : ", \(grouped(suppressed)) of them not shown")
-  }
-}
-
 extension DurationEstimate {
   /// The uncertainty is half the distance of the bounds, and not worth a word below half a millisecond.
-  fileprivate func spoken(_ palette: Palette) -> String {
+  func spoken(_ palette: Palette) -> String {
     guard let atMost else { return "at least \(palette.strong(atLeast.spoken))" }
     let uncertainty = (atMost - atLeast) / 2
     let likely = palette.strong(likely.spoken)
@@ -113,7 +106,7 @@ extension DurationEstimate {
 
 extension TimeBreakdown {
   /// "1.4 % on CPU, 98.6 % blocked"; nothing, and what is less than this many percent, is not named.
-  fileprivate func spoken(_ least: Double) -> String {
+  func spoken(_ least: Double) -> String {
     let total = onCPU + runnable + blocked + stopped + blind
     let parts = [
       (onCPU, "on CPU"), (runnable, "waiting for a CPU"), (blocked, "blocked"), (stopped, "stopped"),
@@ -128,7 +121,7 @@ extension TimeBreakdown {
 }
 
 extension Interruption {
-  fileprivate var spoken: String {
+  var spoken: String {
     switch self {
     case .targetExited: "until the process ended"
     case .targetReplaced: "until the process became another program"

@@ -11,14 +11,13 @@ package struct PlaceSummary: Sendable, Encodable {
   let total: Milliseconds
   let cause: CauseKind?
 
-  /// - Parameter place: what to call it: the function that is to blame.
-  package init(fingerprint: Fingerprint, place: ByteString, count: Int, total: Duration, cause: CauseKind?) {
-    self.fingerprint = fingerprint.text
-    self.place = EscapedText(place)
-    placeBytes = ExactBytes(place)
-    self.count = count
-    self.total = Milliseconds(total)
-    self.cause = cause
+  package init(_ totals: PlaceTotals) {
+    fingerprint = totals.fingerprint.text
+    place = EscapedText(totals.name)
+    placeBytes = ExactBytes(totals.name)
+    count = totals.count
+    total = Milliseconds(totals.time)
+    cause = totals.cause
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -58,17 +57,34 @@ package struct OwnCost: Sendable, Encodable {
   }
 }
 
+extension SuggestedThreshold: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case threshold = "threshold_ms"
+    case stalls
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(Milliseconds(threshold), forKey: .threshold)
+    try container.encode(stalls, forKey: .stalls)
+  }
+}
+
 package struct SummaryRecord: Sendable, Encodable {
   let generation: Int
   let watched: Milliseconds
   let stalls: Int
+  let suppressed: Int
   let unverified: Int
+  let saturations: Int
+  let saturated: Milliseconds
   let busyThreads: Int
   let total: Milliseconds
   let longest: Milliseconds?
   let median: Milliseconds?
   let percentile95: Milliseconds?
   let nearMisses: [Milliseconds]
+  let suggestion: SuggestedThreshold?
   let parked: Percent?
   let places: [PlaceSummary]
   let ownCost: OwnCost
@@ -76,26 +92,31 @@ package struct SummaryRecord: Sendable, Encodable {
   /// - Parameters:
   ///   - generation: which process of that name it was, from 1.
   ///   - stalls: counts of all, and the likely durations of those that the percentiles are taken of.
+  ///   - suppressed: how many of the stalls are in no other record.
   ///   - unverified: number of `unverified` episodes, which are not among `stalls`.
   ///   - nearMisses: the longest working spells below the threshold, longest first.
   ///   - parkedShare: of the time in which it was known what the loop did, 0…1; nil without a loop.
   ///   - places: most time first.
   package init(
-    generation: Int = 1, watched: Duration, stalls: StallTotals, unverified: Int, busyThreads: Int,
-    nearMisses: [Duration],
-    parkedShare: Double?, places: [PlaceSummary], ownCost: OwnCost
+    generation: Int = 1, watched: Duration, stalls: StallTotals, suppressed: Int = 0, unverified: Int,
+    saturation: SaturationTotals = SaturationTotals(), busyThreads: Int, nearMisses: [Duration],
+    suggestion: SuggestedThreshold? = nil, parkedShare: Double?, places: [PlaceSummary], ownCost: OwnCost
   ) {
     let sorted = stalls.durations.sorted()
     self.generation = generation
     self.watched = Milliseconds(watched)
     self.stalls = stalls.count
+    self.suppressed = suppressed
     self.unverified = unverified
+    saturations = saturation.count
+    saturated = Milliseconds(saturation.time)
     self.busyThreads = busyThreads
     total = Milliseconds(stalls.time)
     longest = stalls.count > 0 ? Milliseconds(stalls.longest) : nil
     median = Self.percentile(50, of: sorted)
     percentile95 = Self.percentile(95, of: sorted)
     self.nearMisses = nearMisses.map { Milliseconds($0) }
+    self.suggestion = suggestion
     parked = parkedShare.map { Percent($0 * 100) }
     self.places = places
     self.ownCost = ownCost
@@ -111,13 +132,17 @@ package struct SummaryRecord: Sendable, Encodable {
   private enum CodingKeys: String, CodingKey {
     case generation
     case watched = "watched_ms"
-    case stalls, unverified
+    case stalls
+    case suppressed = "suppressed_stalls"
+    case unverified, saturations
+    case saturated = "total_saturated_ms"
     case busyThreads = "busy_threads"
     case total = "total_stalled_ms"
     case longest = "longest_ms"
     case median = "p50_ms"
     case percentile95 = "p95_ms"
     case nearMisses = "near_misses_ms"
+    case suggestion = "suggested_threshold"
     case parked = "parked_percent"
     case places
     case ownCost = "own_cost"

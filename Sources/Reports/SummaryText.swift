@@ -12,6 +12,7 @@ extension SummaryRecord {
       lines.append(
         "  half of them within \(median.duration.spoken), 95 % within \(percentile95.duration.spoken)")
     }
+    if suppressed > 0 { lines.append("  \(grouped(suppressed)) of them not shown one by one") }
     let table = places.prefix(style.detail == .everything ? places.count : placesShown)
     lines += table.map { $0.line(placeColumn: min(44, table.map(\.place.text.count).max() ?? 0)) }
     if places.count > table.count { lines.append("  … \(counted(places.count - table.count, "more place"))") }
@@ -19,6 +20,12 @@ extension SummaryRecord {
       lines.append(
         "longest below the threshold: " + nearMisses.map(\.duration.spoken).joined(separator: ", "))
     }
+    if saturations > 0 {
+      lines.append(
+        "not idle for the threshold, with many short jobs: \(grouped(saturations)) ×, \(saturated.duration.spoken)"
+      )
+    }
+    if let suggestion { lines.append(advice(suggestion)) }
     if let parked { lines.append("idle \(parked.spoken) of the time") }
     if unverified > 0, style.detail != .everything {
       lines.append("\(counted(unverified, "spell")) may have been stalls or many short jobs (-v shows them)")
@@ -30,6 +37,17 @@ extension SummaryRecord {
     guard let longest else { return "no stalls" }
     let text = "\(counted(stalls, "stall")), \(total.duration.spoken)"
     return stalls == 1 ? text : text + " in all, longest \(longest.duration.spoken)"
+  }
+
+  private func advice(_ suggestion: SuggestedThreshold) -> String {
+    let threshold = suggestion.threshold.spoken
+    if suggestion.stalls > stalls {
+      return
+        "a threshold of \(threshold) would have caught at least \(grouped(suggestion.stalls - stalls)) more"
+    }
+    let rate = Int((Double(stalls) * 60 / watched.duration.seconds).rounded())
+    return
+      "\(counted(rate, "stall")) a minute: a threshold of \(threshold) would leave \(grouped(suggestion.stalls)) in all"
   }
 
   private var otherCounts: String {

@@ -39,6 +39,8 @@ package struct TextFormat: ReportFormat {
       return fields.lines(after: &told, clock: clock(record.moment), style)
     case .unverified(let fields):
       return style.detail == .everything ? fields.unverifiedLines(clock: clock(record.moment), style) : []
+    case .saturation(let fields):
+      return fields.lines(after: &told, clock: clock(record.moment), style)
     case .cpu(let fields):
       return fields.lines(clock: clock(record.moment), style)
     case .notice(let fields):

@@ -41,9 +41,18 @@ func grouped(_ number: Int) -> String {
   return (number < 0 ? "-" : "") + String(text.reversed())
 }
 
-/// `1 stall`, `5 stalls`
-func counted(_ number: Int, _ noun: String) -> String {
-  "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")"
+/// `1 stall`, `5 stalls`, `5 passes`
+func counted(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
+  "\(grouped(number)) \(number == 1 ? noun : plural ?? noun + "s")"
+}
+
+/// `third`, `21st`, `1,204th`
+func ordinal(_ number: Int) -> String {
+  let words = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+  if words.indices.contains(number - 1) { return words[number - 1] }
+  let isTeen = (11...13).contains(number % 100)
+  let ending = isTeen ? "th" : [1: "st", 2: "nd", 3: "rd"][number % 10] ?? "th"
+  return grouped(number) + ending
 }
 
 /// A number given in tenths, hundredths … without trailing zeros.

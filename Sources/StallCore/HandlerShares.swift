@@ -18,6 +18,12 @@ package struct FunctionIdentity: Hashable, Sendable {
     offset = frame.symbol == nil ? frame.moduleOffset ?? frame.programCounter : nil
   }
 
+  /// Any order, as long as it is always the same.
+  fileprivate func precedes(_ other: FunctionIdentity) -> Bool {
+    let (left, right) = (symbol?.bytes ?? [], other.symbol?.bytes ?? [])
+    return left == right ? (offset ?? 0) < (other.offset ?? 0) : left.lexicographicallyPrecedes(right)
+  }
+
   fileprivate func names(_ frame: FunctionIdentity) -> Bool {
     guard let symbol, symbol == frame.symbol else { return false }
     guard let module, module != frame.module else { return true }
@@ -35,9 +41,10 @@ package struct HandlerShare: Sendable, Equatable {
 package struct HandlerShares: Sendable {
   /// Equal stacks are kept once, outermost function first.
   private var stacks: [[FunctionIdentity]: Duration] = [:]
-  /// Functions of the loop itself, such as the one that called its wait when it was parked. With none that occurs in a
-  /// stack, the deepest frame common to all stacks is taken for it.
+  /// Functions of the loop itself, such as the one that called its wait when it was parked; those that the rules know are
+  /// known without. With none that occurs in a stack, the deepest frame common to all stacks is taken for it.
   package var knownLoop: [FunctionIdentity] = []
+  private var loopsByRule: Set<FunctionIdentity> = []
   /// Of all stacks, also of those that were too many to keep or had no root.
   package private(set) var weight: Duration = .zero
   package private(set) var samples = 0
@@ -47,13 +54,15 @@ package struct HandlerShares: Sendable {
 
   package init() {}
 
-  package mutating func add(_ stack: Stack, weight part: Duration) {
+  package mutating func add(_ stack: Stack, weight part: Duration, _ rules: LoopRules = .none) {
     addUnknown(weight: part)
     guard stack.end == .root, !stack.frames.isEmpty else { return }
     let functions = Array(stack.frames.reversed().map(FunctionIdentity.init))
-    if stacks[functions] != nil || stacks.count < Self.mostStacks {
-      stacks[functions, default: .zero] += part
+    if stacks[functions] == nil {
+      guard stacks.count < Self.mostStacks else { return }
+      loopsByRule.formUnion(stack.frames.filter(rules.belongsToLoop).map(FunctionIdentity.init))
     }
+    stacks[functions, default: .zero] += part
   }
 
   /// A sample whose stack could not be had.
@@ -78,7 +87,9 @@ package struct HandlerShares: Sendable {
       guard let handler = handler(in: functions, common) else { continue }
       weights[handler, default: .zero] += weight
     }
-    return weights.map { HandlerShare(handler: $0.key, weight: $0.value) }.sorted { $0.weight > $1.weight }
+    return weights.map { HandlerShare(handler: $0.key, weight: $0.value) }.sorted {
+      $0.weight == $1.weight ? $0.handler.precedes($1.handler) : $0.weight > $1.weight
+    }
   }
 
   /// A loop that a library runs goes through more functions of that library before it reaches the program's.
@@ -91,7 +102,9 @@ package struct HandlerShares: Sendable {
 
   /// Of loops inside loops the innermost: its handlers are what runs.
   private func loopIndex(in functions: [FunctionIdentity], _ common: Int) -> Int? {
-    functions.lastIndex { function in knownLoop.contains { $0.names(function) } }
+    functions.lastIndex { function in
+      loopsByRule.contains(function) || knownLoop.contains { $0.names(function) }
+    }
       ?? (stacks.count > 1 && common > 0 ? common - 1 : nil)
   }
 
@@ -102,5 +115,17 @@ package struct HandlerShares: Sendable {
       common = common.prefix(zip(common, functions).prefix { $0 == $1 }.count)
     }
     return common.count
+  }
+}
+
+extension LoopRules {
+  /// What it calls, if it does not belong to the loop itself, is a handler.
+  fileprivate func belongsToLoop(_ frame: Frame) -> Bool {
+    rules(for: frame).contains { rule in
+      switch rule.meaning {
+      case .loop, .part, .dispatch, .nested: true
+      case .work, .call: false
+      }
+    }
   }
 }

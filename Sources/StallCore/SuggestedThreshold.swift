@@ -22,7 +22,8 @@ package struct SuggestedThreshold: Sendable, Equatable {
       ? Self.higher(others.filter { $0.threshold > threshold }, most)
       : Self.lower(
         others.filter { $0.threshold < threshold && $0.threshold * Self.leastPart >= threshold }, most)
-    guard let better, stalls > most || better.spells > stalls else { return nil }
+    // One that catches nothing at all is no advice.
+    guard let better, stalls > most ? better.spells > 0 : better.spells > stalls else { return nil }
     self.threshold = better.threshold
     self.stalls = better.spells
   }

@@ -30,6 +30,11 @@ enum ReportItem: Sendable {
   case lateStack(episode: Int, CapturedThread)
   /// Another thread, for the next record of a stall.
   case companion(CompanionKey, CapturedThread)
+  /// A stack of a loop that never idles, and for how much of the time it stands. The functions of the loop itself, as far
+  /// as they are known.
+  case saturationSample(episode: Int, CapturedThread, weight: Duration, loop: [FunctionIdentity])
+  /// After the samples that it is to speak of.
+  case saturation(Saturation, ThreadRecord)
   case busyThread(BusyThread, CapturedThread)
   /// A thread in a wait whose meaning is to be found out.
   case homeStack(Site, CapturedThread)
@@ -174,8 +179,7 @@ extension ReportItem {
     switch self {
     case .stall(_, _, let thread): thread
     case .homeStack(_, let thread), .lateStack(_, let thread), .companion(_, let thread),
-      .busyThread(_, let thread),
-      .dumpedThread(let thread):
+      .busyThread(_, let thread), .dumpedThread(let thread), .saturationSample(_, let thread, _, _):
       thread
     default: nil
     }
@@ -184,7 +188,7 @@ extension ReportItem {
   fileprivate var episode: Int? {
     switch self {
     case .stall(let stall, _, _): stall.id
-    case .lateStack(let id, _): id
+    case .lateStack(let id, _), .saturationSample(let id, _, _, _): id
     default: nil
     }
   }
@@ -197,6 +201,8 @@ extension ReportItem {
     case .companion(let key, let thread): self = .companion(key, thread.withoutStack)
     case .busyThread(let busy, let thread): self = .busyThread(busy, thread.withoutStack)
     case .dumpedThread(let thread): self = .dumpedThread(thread.withoutStack)
+    case .saturationSample(let id, let thread, let weight, let loop):
+      self = .saturationSample(episode: id, thread.withoutStack, weight: weight, loop: loop)
     default: break
     }
   }

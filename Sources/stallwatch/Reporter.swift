@@ -17,7 +17,9 @@ struct Reporter: ~Copyable {
   /// Those that are still going on: one of each stalled thread.
   private var episodes: [Int: Episode] = [:]
   private var companions = CompanionList()
-  private var places = PlaceLog()
+  private var places: PlaceLog
+  private var saturations = SaturationLog()
+  private let threshold: Duration
   private var homes: HomeStackReader
   /// A stall may come at any moment.
   private var keepsAnalyst = false
@@ -31,6 +33,8 @@ struct Reporter: ~Copyable {
     isForPrograms = options.outputKind == .json
     isQuiet = options.verbosity == .quiet
     series = RecordSeries(origin: .of(process))
+    threshold = options.threshold
+    places = PlaceLog(cooldown: options.cooldown)
     format =
       options.outputKind == .json
       ? JSONFormat() : TextFormat(style: TextStyle(options, output.terminal))
@@ -109,13 +113,18 @@ struct Reporter: ~Copyable {
       if !keepsAnalyst, homes.isIdle { analyst.rest() }
       return []
     case .stall(let stall, let record, let thread):
-      return [stallBody(stall, record, thread, moment)] + remarks()
+      return stallBodies(stall, record, thread, moment) + remarks()
     case .lateStack(let id, let thread):
       episodes[id]?.take(thread, analyst)
       return remarks()
     case .companion(let key, let thread):
       companions.add(analyst.stack(of: thread, within: timeLeft(Self.patienceForWorkers, moment)), key)
       return []
+    case .saturationSample(let id, let thread, let weight, let loop):
+      saturations.take(id, thread, weight: weight, loop: loop, homes.rules, analyst)
+      return remarks()
+    case .saturation(let statement, let record):
+      return saturationBodies(statement, record, moment) + remarks()
     case .busyThread(let busy, let thread):
       let stack = analyst.stack(of: thread, within: timeLeft(Self.patienceForWorkers, moment))
       return [.cpu(BusyThreadRecord(busy, stack: stack))] + remarks()
@@ -124,7 +133,7 @@ struct Reporter: ~Copyable {
     case .notice(let record): return remark(record)
     case .exit(let record): return [.exit(record)]
     case .summary(let totals):
-      return [.summary(SummaryRecord(totals, places: places.summaries, analystCPU: analyst.cpuTime))]
+      return [.summary(summary(totals))]
     case .reopenOutput:
       output.reopen()
       return []
@@ -145,10 +154,12 @@ struct Reporter: ~Copyable {
   }
 
   /// How long a record waits for its stack. A program is told of a stall at once, if need be with addresses alone; a
-  /// person would rather read names a moment later. Later records wait until all is known that can be known in short.
-  private func patience(_ state: StallState) -> Duration {
+  /// person would rather read names a moment later, and without them nobody knows whether the place is told of already.
+  /// Later records wait until all is known that can be known in short.
+  private func patience(_ state: StallState, _ moment: Moment) -> Duration {
     guard state == .ongoing else { return .seconds(1) }
-    return isForPrograms ? .milliseconds(8) : .milliseconds(150)
+    let isUrgent = isForPrograms && !places.dependsOnPlace(at: moment.monotonic)
+    return isUrgent ? .milliseconds(8) : .milliseconds(150)
   }
 
   private static let patienceForWorkers = Duration.seconds(5)
@@ -160,20 +171,55 @@ struct Reporter: ~Copyable {
   }
 
   /// The stack of an episode is kept for its last record.
-  private mutating func stallBody(
+  private mutating func stallBodies(
     _ stall: Stall, _ record: ThreadRecord, _ thread: CapturedThread?, _ moment: Moment
-  ) -> RecordBody {
+  ) -> [RecordBody] {
     var episode = episodes[stall.id] ?? Episode()
     if let thread { episode.take(thread, analyst) }
-    let time = timeLeft(patience(stall.state), moment)
+    let time = timeLeft(patience(stall.state, moment), moment)
     episode.proceed(analyst, within: time)
-    let repetition = places.count(stall, stack: episode.stack, cause: episode.cause?.kind)
+    episodes[stall.id] = stall.state == .ongoing ? episode : nil
+    if stall.state != .ongoing { episode.end(analyst) }
+    let statement = EpisodeStatement(
+      id: stall.id, kind: stall.proof == .none ? .unverified : .stall, isLast: stall.state != .ongoing,
+      duration: stall.duration.likely, stack: episode.stack, cause: episode.cause?.kind)
+    let (repetition, news) = judge(statement, moment)
+    guard let repetition else { return news }
     let body = StallRecord(
       stall, at: moment, thread: record, cause: episode.cause, repetition: repetition,
       stacks: (episode.stack.map { [$0] } ?? []) + companions.stacks(of: stall.id),
       loopNesting: homes.rules.reading(of: episode.stack?.frames ?? []).nesting)
-    episodes[stall.id] = stall.state == .ongoing ? episode : nil
-    if stall.state != .ongoing { episode.end(analyst) }
-    return stall.proof == .none ? .unverified(body) : .stall(body)
+    return [stall.proof == .none ? .unverified(body) : .stall(body)] + news
+  }
+
+  private mutating func saturationBodies(
+    _ saturation: Saturation, _ thread: ThreadRecord, _ moment: Moment
+  ) -> [RecordBody] {
+    let time = timeLeft(patience(saturation.state, moment), moment)
+    let episode = saturations.tell(saturation, homes.rules, analyst, within: time)
+    let statement = EpisodeStatement(
+      id: saturation.id, kind: .saturation(thread: thread.threadID), isLast: saturation.state != .ongoing,
+      duration: saturation.duration.likely)
+    let (repetition, news) = judge(statement, moment)
+    guard let repetition else { return news }
+    let body = SaturationRecord(
+      saturation, at: moment, thread: thread, shares: episode.shares, repetition: repetition,
+      stack: episode.stack)
+    return [.saturation(body)] + news
+  }
+
+  /// Whether there is a record of it, and what is to be said of that.
+  private mutating func judge(
+    _ statement: EpisodeStatement, _ moment: Moment
+  ) -> (Repetition?, news: [RecordBody]) {
+    let repetition = places.judge(statement, at: moment.monotonic)
+    let change = places.takeLimitChange()
+    return (repetition, change.map { remark(NoticeRecord(.reportsLimited, $0.sentence)) } ?? [])
+  }
+
+  private func summary(_ totals: WatchTotals) -> SummaryRecord {
+    SummaryRecord(
+      totals, threshold: threshold, places: places, saturation: saturations.totals,
+      analystCPU: analyst.cpuTime)
   }
 }

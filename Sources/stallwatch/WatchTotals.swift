@@ -35,16 +35,20 @@ struct WatchTotals: Sendable {
 }
 
 extension SummaryRecord {
-  init(_ totals: WatchTotals, places: [PlaceSummary], analystCPU: Duration) {
+  init(
+    _ totals: WatchTotals, threshold: Duration, places: PlaceLog, saturation: SaturationTotals,
+    analystCPU: Duration
+  ) {
     let statistics = totals.statistics
     self.init(
       generation: totals.generation, watched: totals.watched, stalls: statistics.stalls,
-      unverified: statistics.doubtful,
-      busyThreads: totals.busyThreads, nearMisses: statistics.nearMisses, parkedShare: statistics.parkedShare,
-      places: places,
+      suppressed: places.suppressedStalls, unverified: statistics.doubtful, saturation: saturation,
+      busyThreads: totals.busyThreads, nearMisses: statistics.nearMisses,
+      suggestion: SuggestedThreshold(
+        statistics.spells, stalls: statistics.stalls.count, threshold: threshold, watched: totals.watched),
+      parkedShare: statistics.parkedShare, places: places.longestPlaces(10).map(PlaceSummary.init),
       ownCost: OwnCost(
         cpuTime: totals.cpuTime + analystCPU, watched: totals.watched, looks: totals.looks.all,
-        lateLooks: totals.looks.late,
-        targetStopped: totals.targetStopped))
+        lateLooks: totals.looks.late, targetStopped: totals.targetStopped))
   }
 }

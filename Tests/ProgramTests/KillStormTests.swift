@@ -94,7 +94,9 @@ private final class Storm {
   /// Waits until it has told that it watches, which it does after it has taken over its signals.
   private static func startWatch(of target: Int32, _ output: String) throws -> WatchRun {
     unsafe unlink(output)
-    let watch = try WatchRun(["--json", "-o", output, "--pid", "\(target)", "--threshold", "10ms"])
+    let watch = try WatchRun([
+      "--json", "-o", output, "--pid", "\(target)", "--threshold", "10ms", "--cooldown", "0",
+    ])
     #expect(eventually { occurrences(of: "\"attach\"", in: output) > 0 })
     return watch
   }

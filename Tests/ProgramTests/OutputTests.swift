@@ -20,7 +20,9 @@ import Testing
   @Test("OUT-06: each stall has its own id and one end, and the summary counts them all")
   func repeatedStallsAreCounted() throws {
     let target = try TargetProcess.start("parked-crowd", "1")
-    var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "-t", "100ms", "--count", "3"])
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "-t", "100ms", "--count", "3", "--cooldown", "0",
+    ])
     try watch.readToEnd()
     let stalls = watch.records(of: "stall")
     #expect(stalls.filter { $0["state"]?.string == "ended" }.compactMap { $0.number("id") } == [1, 2, 3])

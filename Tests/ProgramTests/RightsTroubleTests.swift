@@ -54,7 +54,7 @@ struct RightsTroubleTests {
     #expect(try shell("PATH=$PATH:/usr/sbin; \(given)").status == .exited(0))
     let target = try lab.start("stalling-loop epoll sleep", as: .nobody)
     var watch = try WatchRun(
-      shell: lab.command("--json --threshold 100ms --pid \(target.processID)", as: .nobody))
+      shell: lab.command("--json --threshold 100ms --cooldown 0 --pid \(target.processID)", as: .nobody))
     #expect(try watch.next("attach").missing == "")
     for _ in 1...2 {
       target.signal(SIGUSR1)

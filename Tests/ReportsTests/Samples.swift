@@ -1,4 +1,4 @@
-// Made-up watches: an ordinary one, and one of a process that does its worst.
+// Made-up watches: an ordinary one, a quiet one, and a dump.
 
 import Reports
 import StallCore
@@ -125,12 +125,42 @@ private func generatedStack() -> Stack {
   return stack
 }
 
+/// What the loop of `loading` does on another occasion.
+let timer = stack([
+  frame(0x5555_0000_5000, "onTimer", "/opt/viewer/bin/viewer"),
+  frame(0x5555_0000_2010, "main", "/opt/viewer/bin/viewer"), frame(0x10, nil, nil, trust: .scanned),
+])
+
+/// Stacks of 100 ms each.
+func handlerShares(_ stacks: [Stack]) -> HandlerShares {
+  var shares = HandlerShares()
+  shares.knownLoop = [FunctionIdentity(symbol: "main", module: "viewer")]
+  for stack in stacks { shares.add(stack, weight: .milliseconds(100)) }
+  return shares
+}
+
+func saturationRecord(
+  _ state: StallState, _ milliseconds: Int64, passes: Int?, shares: HandlerShares,
+  repetition: Repetition = Repetition(), thread: ThreadRecord = mainThread, stack: Stack? = loading
+) -> SaturationRecord {
+  let stall = stall(6, state, milliseconds, onCPU: milliseconds - 20)
+  return SaturationRecord(
+    Saturation(
+      id: stall.id, state: state, threshold: stall.threshold, startedAt: stall.startedAt,
+      duration: stall.duration, passes: passes, longestPass: passes.map { _ in .milliseconds(31) },
+      breakdown: stall.breakdown), at: moment(13.5), thread: thread, shares: shares, repetition: repetition,
+    stack: stack)
+}
+
 private func ordinaryStalls() -> [(Double, RecordBody)] {
   [
     (0, .stall(stallRecord(stall(1, .ongoing, 500), at: 0))),
     (
       1.331,
-      .stall(stallRecord(stall(1, .ended, 1331), at: 1.331, repetition: Repetition(count: 3, suppressed: 1)))
+      .stall(
+        stallRecord(
+          stall(1, .ended, 1331), at: 1.331,
+          repetition: Repetition(count: 3, suppressed: 1, quiet: .seconds(20))))
     ),
     (
       10,
@@ -151,8 +181,22 @@ private func ordinaryStalls() -> [(Double, RecordBody)] {
           ]))
     ),
     (13, .stall(stallRecord(stall(4, .ongoing, 512, proof: .neverParked), at: 13, cause: nil, stacks: []))),
+    (13.5, .saturation(saturationRecord(.ongoing, 520, passes: 33, shares: HandlerShares()))),
+    (
+      19,
+      .saturation(
+        saturationRecord(
+          .ended, 5_300, passes: 412, shares: handlerShares([loading, timer, deep, timer]),
+          repetition: Repetition(count: 12, suppressed: 8, quiet: .seconds(3_600))))
+    ),
     (14, .unverified(stallRecord(stall(5, .interrupted(.watchEnded), 612, proof: .none), at: 14))),
   ]
+}
+
+func spells(_ durationsMilliseconds: [Int]) -> SpellHistogram {
+  var spells = SpellHistogram()
+  for duration in durationsMilliseconds { spells.add(.milliseconds(duration)) }
+  return spells
 }
 
 /// Verified stalls of so many milliseconds.
@@ -163,16 +207,22 @@ func totals(_ durationsMilliseconds: [Int]) -> StallTotals {
 }
 
 private func summary() -> SummaryRecord {
-  SummaryRecord(
-    watched: .seconds(252), stalls: totals([1331, 700, 1999]), unverified: 1,
-    busyThreads: 1,
-    nearMisses: [.milliseconds(480), .microseconds(390_400)], parkedShare: 0.9798,
+  var saturation = SaturationTotals()
+  saturation.add(.milliseconds(5_300))
+  return SummaryRecord(
+    watched: .seconds(252), stalls: totals([1331, 700, 1999]), suppressed: 1, unverified: 1,
+    saturation: saturation, busyThreads: 1, nearMisses: [.milliseconds(480), .microseconds(390_400)],
+    suggestion: SuggestedThreshold(
+      spells([480, 390, 1331, 700, 1999]), stalls: 3, threshold: .milliseconds(500), watched: .seconds(252)),
+    parkedShare: 0.9798,
     places: [
       PlaceSummary(
-        fingerprint: Fingerprint(loading), place: "Report::load", count: 3, total: .milliseconds(3400),
-        cause: .disk),
+        PlaceTotals(
+          fingerprint: Fingerprint(loading), name: "Report::load", count: 3, time: .milliseconds(3400),
+          cause: .disk)),
       PlaceSummary(
-        fingerprint: Fingerprint(deep), place: "recurse", count: 1, total: .milliseconds(700), cause: nil),
+        PlaceTotals(
+          fingerprint: Fingerprint(deep), name: "recurse", count: 1, time: .milliseconds(700), cause: nil)),
     ],
     ownCost: OwnCost(
       cpuTime: .milliseconds(101), watched: .seconds(252), looks: 1010, lateLooks: 0,
@@ -236,61 +286,3 @@ let dumpedThreads = series(
       )
     ),
   ])
-
-/// Escape sequence, C1 control, right-to-left override, line separator, newline, backslash, invalid UTF-8.
-let hostileName = ByteString(
-  Array("\u{1B}]0;x\u{7}\u{9B}2J\u{202E}\u{2028}\n\\".utf8) + [0xFF, 0xC3])
-
-let hostileWatch: [Record] = {
-  let text = String(decoding: hostileName.bytes, as: UTF8.self)
-  let thread = ThreadRecord(threadID: 4250, name: hostileName, role: .worker)
-  var worst = frame(UInt64.max, hostileName, ByteString(Array("/tmp/".utf8) + hostileName.bytes))
-  worst.rawSymbol = hostileName
-  worst.aliases = [hostileName]
-  worst.file = hostileName
-  worst.line = 1
-  worst.module?.buildID = text
-  var stack = stack([worst], end: .loop, role: .worker)
-  stack.threadName = hostileName
-  stack.missing = text
-  let cause = Cause(.unknown, text, confidence: .low, evidence: [text])
-  return series(
-    hostileName,
-    [
-      (
-        0,
-        .attach(
-          AttachRecord(
-            name: hostileName, command: ["plain", hostileName], executable: hostileName, buildID: text,
-            startTicks: nil, generation: 3, threads: 1, thread: thread, threadReason: text,
-            threshold: .milliseconds(10),
-            cpuThreshold: .nan, cpuWindow: .seconds(1), observer: .proc, captureWays: [],
-            missing: [MissingAbility(what: text, why: text)]))
-      ),
-      (0, .notice(NoticeRecord(.captureFailed, text))),
-      (0, .exit(ExitRecord(.unknown, survivors: [OtherProcess(id: 4260, name: hostileName)]))),
-      (
-        0,
-        .stall(
-          StallRecord(
-            stall(1, .ended, 500), at: moment(0), thread: thread, cause: cause, repetition: Repetition(),
-            stacks: [stack]))
-      ),
-      (0, .cpu(BusyThreadRecord(thread: thread, cpuTime: .seconds(1), window: .zero, stacks: [stack]))),
-      (0, .dump(ThreadDumpRecord(stack))),
-      (
-        0,
-        .summary(
-          SummaryRecord(
-            watched: .seconds(1), stalls: totals([500]), unverified: 0, busyThreads: 0, nearMisses: [],
-            parkedShare: nil,
-            places: [
-              PlaceSummary(
-                fingerprint: Fingerprint(stack), place: hostileName, count: 1, total: .milliseconds(500),
-                cause: .unknown)
-            ],
-            ownCost: OwnCost(
-              cpuTime: .zero, watched: .seconds(1), looks: 1, lateLooks: 0, targetStopped: .zero)))
-      ),
-    ])
-}()

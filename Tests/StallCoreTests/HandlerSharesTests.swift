@@ -70,6 +70,20 @@ private let pollLoop = FunctionIdentity(symbol: "run_loop", module: "app")
     #expect(Set(spoken(shares)) == ["tick 100", "g_main_dispatch 100"])
   }
 
+  @Test func theRulesKnowTheLoopsOfLibraries() throws {
+    let rules = try LoopRules(
+      parsing: Array("[uv]\nloop uv_run\npart uv__io_poll\ndispatch uv__run_timers".utf8))
+    var shares = HandlerShares()
+    for path in [
+      "node!main node!uv_run node!uv__io_poll node!on_read",
+      "node!main node!uv_run node!uv__run_timers node!tick",
+    ] {
+      shares.add(stack(path), weight: .milliseconds(100), rules)
+    }
+    #expect(spoken(shares) == ["on_read 100", "tick 100"])
+    #expect(shares.loop == nil)
+  }
+
   @Test func ofNestedLoopsTheInnermostCounts() {
     let shares = shares(
       ["app!main app!run_loop app!on_open app!run_loop app!on_key app!draw"], loop: [pollLoop])

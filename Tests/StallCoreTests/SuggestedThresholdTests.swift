@@ -48,6 +48,7 @@ private func suggestion(
     #expect(suggestion(many)?.stalls == 2)
     // As long as it catches as much, one class above, which leaves some room.
     #expect(suggestion([Int64](repeating: 700, count: 1_200) + [760])?.threshold == .milliseconds(750))
+    #expect(suggestion([Int64](repeating: 700, count: 1_200)) == nil)
     // Whatever the threshold, it stalls all the time.
     #expect(suggestion([Int64](repeating: 70_000, count: 1_200)) == nil)
   }
