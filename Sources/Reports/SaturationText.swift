@@ -9,6 +9,8 @@ extension SaturationRecord {
     let label = isFirst ? style.palette.warning("SATURATED") + "  " : ""
     var lines = (isFirst ? [""] : []) + ["\(clock)  \(label)\(sentence(style))"]
     if let passes { lines.append(passes) }
+    let parts = saturation.breakdown.spoken(style.detail == .everything ? 0 : 1)
+    if saturation.state != .ongoing, !parts.isEmpty { lines.append("  " + parts) }
     let handlers = handlers
     lines += handlers.map { $0.line(style) }
     if isFirst, handlers.isEmpty || style.detail == .everything {
@@ -26,10 +28,8 @@ extension SaturationRecord {
       let duration = palette.strong(saturation.duration.likely.spoken)
       return "\(thread.spoken) has not been idle for \(duration) and counting"
     }
-    var text = "\(thread.spoken) was not idle for \(saturation.duration.spoken(palette))"
-    if let interruption = saturation.state.interruption { text += " \(interruption.spoken)" }
-    let parts = saturation.breakdown.spoken(style.detail == .everything ? 0 : 1)
-    return parts.isEmpty ? text : text + " · " + parts
+    let text = "\(thread.spoken) was not idle for \(saturation.duration.spoken(palette))"
+    return saturation.state.interruption.map { "\(text) \($0.spoken)" } ?? text
   }
 
   /// What tells it from a stall.

@@ -45,7 +45,7 @@ extension SummaryRecord {
       return
         "a threshold of \(threshold) would have caught at least \(grouped(suggestion.stalls - stalls)) more"
     }
-    let rate = Int((Double(stalls) * 60 / watched.duration.seconds).rounded())
+    let rate = Int((Double(stalls) * 60 / max(1, watched.duration.seconds)).rounded())
     return
       "\(counted(rate, "stall")) a minute: a threshold of \(threshold) would leave \(grouped(suggestion.stalls)) in all"
   }
