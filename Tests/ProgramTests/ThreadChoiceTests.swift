@@ -55,6 +55,7 @@ import Testing
     var target = try TargetProcess.start("named-loops")
     var watch = try WatchRun([
       "--json", "--pid", "\(target.processID)", "--threshold", "100ms", "--thread", "name:loop-[ab]",
+      "--cooldown", "0",
     ])
     let none = try watch.next("notice", kind: "loop.none")["text"]?.string
     #expect(none == "no thread is named loop-[ab] so far; it is waited for")
