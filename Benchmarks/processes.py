@@ -70,10 +70,10 @@ class Target:
 class Watcher:
     """`stallwatch --json` on a target; ended as a person ends it."""
 
-    def __init__(self, program, pid, *options):
+    def __init__(self, program, pid, *options, launcher=()):
         self.started = time.monotonic_ns()
         self.process = subprocess.Popen(
-            [str(program), "--pid", str(pid), "--json", *options],
+            [*map(str, launcher), str(program), "--pid", str(pid), "--json", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )

@@ -1,4 +1,7 @@
-"""How long a thread is held for a capture, beside a program that makes the same calls and nothing else."""
+"""How long a thread is held for a capture, beside a program that makes the same calls and nothing else.
+
+A running thread is held only where perf events are refused, so they are refused here.
+"""
 
 import os
 import signal
@@ -7,7 +10,7 @@ from large_programs import with_many_symbols
 from processes import Target, Watcher
 from requirement import CannotRun, Requirement, Result, duration, median, percentile, ratio
 
-KINDS = ["blocked", "running", "blocked under a recursion of 1 MB"]
+KINDS = ["blocked", "running, without perf events", "blocked under a recursion of 1 MB"]
 
 REQUIREMENTS = [
     Requirement(f"time a thread is held for a ptrace capture: {kind}", "≤ 1.5 × the bare calls, by medians")
@@ -20,7 +23,13 @@ def measure(bench):
     with (
         Target([with_many_symbols(bench.programs, "meter"), "deep"]) as target,
         Target([bench.programs.target("peer_capture")]) as peer,
-        Watcher(bench.programs.stallwatch, target.pid, "--cpu-threshold", "0") as watcher,
+        Watcher(
+            bench.programs.stallwatch,
+            target.pid,
+            "--cpu-threshold",
+            "0",
+            launcher=[bench.programs.target("refuse_perf")],
+        ) as watcher,
     ):
         threads = [int(word) for word in target.ready_line.split()[1:]]
         watcher.next("attach")

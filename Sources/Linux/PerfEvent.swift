@@ -31,8 +31,6 @@ package struct PerfEventAttributes: Sendable {
     raw.disabled = 1
     raw.exclude_kernel = includesKernel ? 0 : 1
     raw.exclude_hv = 1
-    // Another program in the same thread is nobody's business.
-    raw.remove_on_exec = 1
     switch kind {
     case .dummy:
       raw.type = UInt32(PERF_TYPE_SOFTWARE.rawValue)
@@ -45,6 +43,8 @@ package struct PerfEventAttributes: Sendable {
       // The kernel asks for sizeof(long) (arch/x86/kernel/hw_breakpoint.c, `arch_build_bp_info`).
       raw.bp_len = 8
       raw.sample_period = 1
+      // In another program of the same thread the address means something else.
+      raw.remove_on_exec = 1
     case .processorTime(let nanoseconds):
       raw.type = UInt32(PERF_TYPE_SOFTWARE.rawValue)
       raw.config = UInt64(PERF_COUNT_SW_CPU_CLOCK.rawValue)

@@ -62,6 +62,7 @@ package struct CaptureHelper: ~Copyable {
     var request = CaptureRequest(kind: .thread, processID: processID, threadID: threadID)
     request.rules = rules
     request.count = stackBytes
+    request.patience = deadline.nanoseconds
     let answer = try ask(request, deadline)
     return RawCapture(threadID: threadID, reply: answer.reply, stack: answer.file.map(SealedBytes.init))
   }

@@ -4,7 +4,7 @@ internal import Linux
 internal import StallCore
 
 /// One question. `count` is the most bytes wanted: of the stack, or at `address`. `bytes` is what does not fit into
-/// words: a path, regions.
+/// words: a path, regions. `patience` is how long the answer is waited for, in nanoseconds.
 package struct CaptureRequest: Equatable {
   package enum Kind: UInt64 {
     case thread, memory, maps, commandLine, mappedFile, debugFile, perfMap, copyOfModule, executable
@@ -17,9 +17,10 @@ package struct CaptureRequest: Equatable {
   var rules = CaptureRules()
   var address: UInt64 = 0
   var count = 0
+  var patience: Int64 = 0
   var bytes: [UInt8] = []
 
-  static let headerSize = 7 * 8
+  static let headerSize = 8 * 8
   static let mostBytes = headerSize + 65_536
   static let mostMemoryBytes = 8192
 
@@ -27,7 +28,7 @@ package struct CaptureRequest: Equatable {
     let flags: UInt64 = (rules.isParked ? 1 : 0) | (rules.mayStop ? 2 : 0) | (rules.isDump ? 4 : 0)
     return Stacks.bytes(of: [
       id, kind.rawValue, UInt64(bitPattern: Int64(processID)), UInt64(bitPattern: Int64(threadID)), flags,
-      address, UInt64(bitPattern: Int64(count)),
+      address, UInt64(bitPattern: Int64(count)), UInt64(bitPattern: patience),
     ]) + bytes
   }
 
@@ -51,6 +52,7 @@ package struct CaptureRequest: Equatable {
     rules = CaptureRules(isParked: flags & 1 != 0, mayStop: flags & 2 != 0, isDump: flags & 4 != 0)
     address = word(5, of: message)
     count = Int(truncatingIfNeeded: word(6, of: message))
+    patience = Int64(bitPattern: word(7, of: message))
     bytes = Array(message[CaptureRequest.headerSize...])
   }
 }
@@ -89,7 +91,7 @@ package struct CaptureReply {
     ]
     var known: UInt64 = 0
     for number in 0..<Registers.count where registers[number] != nil { known |= 1 << UInt64(number) }
-    words += [known, (isLast ? 1 : 0) | (stack.isRestLater ? 2 : 0)]
+    words += [known, (isLast ? 1 : 0) | (stack.isRestLater ? 2 : 0) | (stack.isInterruptedLater ? 4 : 0)]
     words += [UInt64(stack.topCount), stack.interruptedAddress]
     words += [UInt64(stack.interruptedCount), UInt64(stack.restCount)]
     for number in 0..<Registers.count { words.append(registers[number] ?? 0) }
@@ -134,6 +136,7 @@ extension StackLayout {
     interruptedCount = Int(counts[1])
     restCount = Int(counts[2])
     isRestLater = word(9, of: message) & 2 != 0
+    isInterruptedLater = word(9, of: message) & 4 != 0
   }
 }
 

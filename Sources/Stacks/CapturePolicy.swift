@@ -68,8 +68,9 @@ package enum CapturePolicy {
     if conditions.isThirtyTwoBit { return CapturePlan(ways: [], reasonNotToStop: .thirtyTwoBit) }
     if isDead(conditions.state) { return CapturePlan(ways: [], reasonNotToStop: .gone) }
     let reason = reasonNotToStop(conditions, rules)
-    let seen: [CaptureWay] = conditions.systemCall == .running ? [] : [.syscallFile]
-    return CapturePlan(ways: (reason == nil ? [.ptrace] : []) + seen, reasonNotToStop: reason)
+    let stop: [CaptureWay] = reason == nil ? [.ptrace] : []
+    let ways = conditions.systemCall == .running ? [.perf] + stop : stop + [.syscallFile]
+    return CapturePlan(ways: ways, reasonNotToStop: reason)
   }
 
   static func isDead(_ state: UInt8) -> Bool {

@@ -10,7 +10,10 @@ internal import StallCore
 package struct CaptureServer: ~Copyable {
   private let socket: MessageSocket
   private let buffer = CopyBuffer()
-  private let seizing = SeizeAttempts()
+  private let seizing = RefusedWay()
+  private let sampling = RefusedWay()
+  /// Opening a perf event is quick as long as one is open.
+  private let keeper = try? PerfEvent(PerfEventAttributes(.dummy), thread: 0, dataPages: 0)
 
   /// The whole life of the process.
   package static func run(socket: Int32) -> Never {
@@ -80,14 +83,27 @@ package struct CaptureServer: ~Copyable {
   private static let attempts = 5
 
   private func tryWays(_ request: CaptureRequest) throws(CaptureFailure) -> CapturedThread {
+    var attempt = Attempt(request)
     for _ in 1..<Self.attempts {
-      do { return try tryWaysOnce(request) } catch { if error != .moved { throw error } }
+      do { return try tryWaysOnce(request, &attempt) } catch { if error != .moved { throw error } }
     }
-    return try tryWaysOnce(request, isLast: true)
+    attempt.isLast = true
+    return try tryWaysOnce(request, &attempt)
+  }
+
+  private struct Attempt {
+    /// Three quarters of what the watch waits: the rest is for the other ways.
+    let lastSample: Int64
+    var maySample = true
+    var isLast = false
+
+    init(_ request: CaptureRequest) {
+      lastSample = Clock.monotonicNanoseconds &+ max(0, request.patience) / 4 * 3
+    }
   }
 
   private func tryWaysOnce(
-    _ request: CaptureRequest, isLast: Bool = false
+    _ request: CaptureRequest, _ attempt: inout Attempt
   ) throws(CaptureFailure) -> CapturedThread {
     let look = ThreadLook(processID: request.processID, threadID: request.threadID)
     let plan = CapturePolicy.plan(try look.conditions(), request.rules)
@@ -95,15 +111,44 @@ package struct CaptureServer: ~Copyable {
     for way in plan.ways {
       do {
         switch way {
-        case .ptrace: return try seize(request, look, isLast: isLast)
+        case .ptrace: return try seize(request, look, isLast: attempt.isLast)
         case .syscallFile: return try SyscallFileCapture.take(look, buffer: buffer, limit: request.count)
+        case .perf where attempt.maySample: return try sample(request, look, until: attempt.lastSample)
         case .taskIterator, .perf: continue
         }
       } catch let error {
-        failure = error
+        if way == .perf { try afterSampling(error, &attempt) }
+        // That it runs says more than that nobody may look at that.
+        if way != .perf || plan.reasonNotToStop == nil { failure = error }
       }
     }
     throw hasEnded(look) ? .gone : failure
+  }
+
+  /// Whether another way is worth trying at once. A thread that got no CPU would not come to a stop either.
+  private func afterSampling(_ failure: CaptureFailure, _ attempt: inout Attempt) throws(CaptureFailure) {
+    switch failure {
+    case .timedOut: throw failure
+    case .running: attempt.maySample = false
+    case .moved: break
+    default: return
+    }
+    // What was seen of the thread is out of date.
+    if !attempt.isLast { throw .moved }
+  }
+
+  private func sample(
+    _ request: CaptureRequest, _ look: ThreadLook, until lastSample: Int64
+  ) throws(CaptureFailure) -> CapturedThread {
+    if let refused = sampling.refused { throw refused }
+    do {
+      let captured = try PerfCapture.take(look, buffer: buffer, limit: request.count, until: lastSample)
+      sampling.succeed()
+      return captured
+    } catch {
+      sampling.fail(error)
+      throw error
+    }
   }
 
   private func seize(

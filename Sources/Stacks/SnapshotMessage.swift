@@ -13,6 +13,7 @@ extension RawCapture {
     writer.append(layout.interruptedCount)
     writer.append(layout.restCount)
     writer.append(layout.isRestLater)
+    writer.append(layout.isInterruptedLater)
     for number in 0..<Registers.count { writer.append(optional: registers[number]) { $0.append($1) } }
   }
 }
@@ -27,6 +28,7 @@ extension ThreadSnapshot {
     layout.interruptedCount = try reader.integer(in: most)
     layout.restCount = try reader.integer(in: most)
     layout.isRestLater = try reader.flag()
+    layout.isInterruptedLater = try reader.flag()
     var registers = Registers()
     for number in 0..<Registers.count {
       registers[number] = try reader.optional { (reader) throws(MessageReader.Malformed) in try reader.word()

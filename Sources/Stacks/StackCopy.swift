@@ -18,6 +18,22 @@ struct StackCopy {
   init(from stackPointer: UInt64, memory: ProcessMemory, buffer: borrowing CopyBuffer, limit: Int) {
     (layout.topAddress, layout.topCount) = unsafe StackCopy.read(
       from: stackPointer, memory, into: buffer.prefix(limit))
+    addInterrupted(memory, buffer, limit)
+  }
+
+  /// The stack in use was copied to the start of the buffer by somebody else; the thread runs on meanwhile.
+  init(
+    of stackPointer: UInt64, copied count: Int, memory: ProcessMemory, buffer: borrowing CopyBuffer,
+    limit: Int
+  ) {
+    (layout.topAddress, layout.topCount) = (stackPointer, count)
+    addInterrupted(memory, buffer, limit)
+    layout.isInterruptedLater = layout.interruptedCount > 0
+  }
+
+  private mutating func addInterrupted(
+    _ memory: ProcessMemory, _ buffer: borrowing CopyBuffer, _ limit: Int
+  ) {
     let top = unsafe UnsafeRawBufferPointer(buffer.prefix(layout.topCount))
     if let interrupted = unsafe SignalFrame.otherStackPointer(in: top, at: layout.topAddress) {
       (layout.interruptedAddress, layout.interruptedCount) = unsafe StackCopy.read(

@@ -23,6 +23,7 @@ struct StackLayout: Equatable {
   /// From the stack pointer that a signal interrupted whose handler runs on a stack of its own.
   var interruptedAddress: UInt64 = 0
   var interruptedCount = 0
+  var isInterruptedLater = false
   /// What goes on behind the last of the two.
   var restCount = 0
   var isRestLater = false
@@ -41,7 +42,7 @@ struct StackLayout: Equatable {
     var pieces = [StackPiece(address: topAddress, bytes: Array(bytes.prefix(topCount)))]
     if interruptedCount > 0 {
       let bytes = Array(interrupted.prefix(interruptedCount))
-      pieces.append(StackPiece(address: interruptedAddress, bytes: bytes))
+      pieces.append(StackPiece(address: interruptedAddress, bytes: bytes, isLater: isInterruptedLater))
     }
     if restCount > 0 {
       let bytes = Array(rest.prefix(restCount))

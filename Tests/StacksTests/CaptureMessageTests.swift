@@ -14,6 +14,7 @@ import Testing
     request.rules = CaptureRules(isParked: flags & 1 != 0, mayStop: flags & 2 != 0, isDump: flags & 4 != 0)
     request.address = 0x8000_0000_0000_0001
     request.count = 8192
+    request.patience = -7
     #expect(CaptureRequest(decoding: request.encoded()) == request)
   }
 
@@ -24,8 +25,7 @@ import Testing
     reply.registers[Registers.programCounter] = 0
     reply.stack = StackLayout(
       topAddress: 0x7fff_0000, topCount: 65_536, interruptedAddress: .max, interruptedCount: 8,
-      restCount: 1 << 20,
-      isRestLater: true)
+      isInterruptedLater: true, restCount: 1 << 20, isRestLater: true)
     reply.stoppedNanoseconds = -1
     reply.takenAtNanoseconds = 1 << 60
     reply.isLast = true
@@ -49,7 +49,7 @@ import Testing
     #expect(!failure.text.isEmpty)
   }
 
-  @Test(arguments: [0, 1, 8, 55, 57, 247, 249, 9000])
+  @Test(arguments: [0, 1, 8, 55, 63, 65, 247, 249, 9000])
   func refusesWrongLengths(length: Int) {
     let bytes = [UInt8](repeating: 0xFF, count: length)
     #expect(CaptureRequest(decoding: bytes) == nil)

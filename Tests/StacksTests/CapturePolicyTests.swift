@@ -72,7 +72,8 @@ import Testing
     var traced = Self.thread("R", .running)
     traced.tracer = 77
     #expect(
-      CapturePolicy.plan(traced, CaptureRules()) == CapturePlan(ways: [], reasonNotToStop: .traced(by: 77)))
+      CapturePolicy.plan(traced, CaptureRules())
+        == CapturePlan(ways: [.perf], reasonNotToStop: .traced(by: 77)))
     let parked = CapturePolicy.plan(Self.blocked(in: Call.poll), CaptureRules(isParked: true))
     #expect(parked == CapturePlan(ways: [.syscallFile], reasonNotToStop: .parked))
     let dead = CapturePolicy.plan(Self.thread("Z", .running), CaptureRules())
@@ -89,9 +90,9 @@ import Testing
 
   @Test func runningThreadNeedsPermissionToBeStopped() {
     let running = Self.thread("R", .running)
-    #expect(CapturePolicy.plan(running, CaptureRules()).ways == [.ptrace])
+    #expect(CapturePolicy.plan(running, CaptureRules()).ways == [.perf, .ptrace])
     let suspect = CapturePolicy.plan(running, CaptureRules(mayStop: false))
-    #expect(suspect == CapturePlan(ways: [], reasonNotToStop: .running))
+    #expect(suspect == CapturePlan(ways: [.perf], reasonNotToStop: .running))
   }
 
   @Test(arguments: [

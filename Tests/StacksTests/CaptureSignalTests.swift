@@ -60,7 +60,7 @@ import Testing
 }
 
 private final class SharedHelper: Sendable {
-  private let helper = Mutex(testHelper())
+  private let helper = Mutex(helperWithoutPerf())
 
   func capture(_ process: Int32) -> Bool {
     helper.withLock { (try? $0.captureMain(process))?.way == .ptrace }

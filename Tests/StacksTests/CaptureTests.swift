@@ -11,6 +11,18 @@ func testHelper() -> CaptureHelper {
   CaptureHelper(executable: builtProduct("TestCaptureHelper"), arguments: [])
 }
 
+/// One to which the kernel refuses perf events, as it does to ordinary users by default on many systems.
+func helperWithoutPerf() -> CaptureHelper {
+  CaptureHelper(
+    executable: builtProduct("TestTarget"),
+    arguments: ["deny", "perf_event_open", "1", builtProduct("TestCaptureHelper")])
+}
+
+/// Whether we may sample a thread of our own, found out by doing it.
+let isSamplingAllowed =
+  (try? PerfEvent(PerfEventAttributes(.processorTime(nanoseconds: 1_000_000)), thread: 0, dataPages: 1))
+  != nil
+
 /// A time by which a helper on a busy machine has surely answered; the tests that need a miss give their own.
 let patience = Duration.seconds(5)
 
@@ -57,14 +69,30 @@ extension CaptureHelper {
     #expect(snapshot.stackBytes.count <= bytes)
   }
 
-  @Test("PT-18: a running thread is captured and runs on") func capturesRunningThread() throws {
+  @Test(
+    "PT-18: a running thread is captured without a stop", .enabled(if: isSamplingAllowed, "no perf events"))
+  func samplesRunningThread() throws {
     let target = try TargetProcess.start("spin")
     var helper = testHelper()
+    for mayStop in [true, false] {
+      let snapshot = try helper.captureMain(target.processID, CaptureRules(mayStop: mayStop)).snapshot()
+      #expect(snapshot.way == .perf && snapshot.stoppedFor == .zero)
+      #expect(snapshot.stackAddress == snapshot.registers.stackPointer)
+      #expect(!snapshot.stackBytes.isEmpty && snapshot.registers.programCounter != 0)
+      for number in 0..<Registers.count { #expect(snapshot.registers[number] != nil) }
+    }
+    #expect(try threadStates(of: target.processID)[target.processID] == "R")
+  }
+
+  @Test("PT-18: a running thread is captured and runs on where perf events are refused")
+  func capturesRunningThread() throws {
+    let target = try TargetProcess.start("spin")
+    var helper = helperWithoutPerf()
     let snapshot = try helper.captureMain(target.processID).snapshot()
     #expect(snapshot.way == .ptrace)
     #expect(!snapshot.stackBytes.isEmpty)
     #expect(throws: CaptureFailure.running) {
-      var helper = testHelper()
+      var helper = helperWithoutPerf()
       _ = try helper.captureMain(target.processID, CaptureRules(mayStop: false))
     }
     let states = try threadStates(of: target.processID)
@@ -90,7 +118,7 @@ extension CaptureHelper {
   @Test("PT-01: a loop in epoll_wait sees no interruption") func epollLoopSeesNoInterruption() throws {
     var target = try TargetProcess.start("epoll-loop")
     let counters = try #require(UInt64(try target.readLine()))
-    var helper = testHelper()
+    var helper = helperWithoutPerf()
     var captured = 0
     for _ in 0..<2_000 where (try? helper.captureMain(target.processID)) != nil { captured += 1 }
     #expect(captured > 1_000)
@@ -102,7 +130,7 @@ extension CaptureHelper {
     throws
   {
     var target = try TargetProcess.start("epoll-loop", "abort")
-    var helper = testHelper()
+    var helper = helperWithoutPerf()
     for _ in 0..<1_000 { _ = try? helper.captureMain(target.processID, CaptureRules(isDump: true)) }
     let isAlive = target.isAlive()
     #expect(isAlive)
@@ -110,7 +138,7 @@ extension CaptureHelper {
 
   @Test("PT-03: no signal is lost") func noSignalIsLost() throws {
     var target = try TargetProcess.start("signal-storm", "2000")
-    var helper = testHelper()
+    var helper = helperWithoutPerf()
     var ways: Set<CaptureWay> = []
     for _ in 0..<500 {
       if let capture = try? helper.captureMain(target.processID) { ways.insert(capture.way) }

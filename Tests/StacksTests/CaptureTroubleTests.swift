@@ -88,7 +88,7 @@ import Testing
         path: "/bin/sh", arguments: ["-c", "sleep 0.00\(round % 10); kill -KILL \(killed)"])
       for _ in 0..<20 { _ = try? helper.captureMain(target.processID) }
       _ = try assassin.waitForExit()
-      #expect(eventually { (try? helper.captureMain(target.processID))?.way == .ptrace })
+      #expect(eventually { (try? helper.captureMain(target.processID)) != nil })
     }
     let states = try threadStates(of: target.processID)
     #expect(states == [target.processID: "R"])
@@ -163,7 +163,7 @@ import Testing
   @Test func tracedThreadIsLeftToItsTracer() throws {
     var tracer = try TargetProcess.start("traced")
     let traced = try #require(Int32(try tracer.readLine()))
-    var helper = testHelper()
+    var helper = helperWithoutPerf()
     var failure: CaptureFailure?
     do { _ = try helper.captureMain(traced) } catch { failure = error }
     #expect(failure == .traced(by: tracer.processID))

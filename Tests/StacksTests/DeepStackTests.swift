@@ -37,12 +37,13 @@ import Testing
     #expect(names.filter { $0 == "recurse" }.count == bytes / 8192 + 1)
   }
 
-  @Test("UW-22: what was copied of a running thread after it went on is marked")
-  func reachesTheRootOfARunningThread() throws {
+  @Test("UW-22: what was copied of a running thread after it went on is marked", arguments: [true, false])
+  func reachesTheRootOfARunningThread(maySample: Bool) throws {
     let stack = try StoppedStack("walk-deep", "\(1 << 20)", "spin")
     let space = try CapturedTarget(processID: stack.processID, threadID: stack.processID).space
-    var helper = testHelper()
+    var helper = maySample ? testHelper() : helperWithoutPerf()
     let (snapshot, walk) = try Self.walk(stack, &helper, space)
+    #expect(snapshot.way == (maySample && isSamplingAllowed ? .perf : .ptrace))
     #expect(snapshot.morePieces.map(\.isLater) == [true])
     #expect(walk.end == .root)
     let usedLaterBytes = walk.usedLaterBytes

@@ -1,10 +1,10 @@
-// When a thread may be seized again after the kernel, a security module or a filter refused it.
+// When a way of capturing may be tried again after the kernel, a security module or a filter refused it.
 
 internal import Linux
 internal import StallCore
 
 /// A refusal is seldom a matter of one thread, and each can be a line in the kernel's log.
-final class SeizeAttempts {
+final class RefusedWay {
   private var retry = RetrySpacing()
   private var last: CaptureFailure?
 
