@@ -73,7 +73,7 @@ let package = Package(
       swiftSettings: settings),
 
     tests(of: "Linux", ["TestSupport"]),
-    tests(of: "StallCore", []),
+    tests(of: "StallCore", [], exclude: ["Stacks"]),
     tests(of: "Observation", ["StallCore", "Linux", "TestSupport", "TestTarget"]),
     .testTarget(
       name: "ProgramTests",

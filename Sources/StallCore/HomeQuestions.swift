@@ -40,10 +40,10 @@ package struct HomeQuestions: Sendable {
     min(Self.shortest * (1 << min(count - Self.mostAtOnce, 12)), Self.longest)
   }
 
-  /// The home from a new place may be a dialog, or an answer that comes through the same socket; where the home is known
-  /// as the loop's, other waits are work.
+  /// The home from a new place may be a dialog, or an answer that comes through the same socket. Where the home is known
+  /// as the loop's, another wait is of interest only if the thread comes back to it.
   private func isOfInterest(_ candidate: HomeCandidate, _ model: EventLoopModel) -> Bool {
     guard let home = model.home, home.hint == .loop else { return true }
-    return home.site.multiplexer == candidate.site.multiplexer && home.firstSeen == candidate.firstSeen
+    return candidate.wasReturnedTo
   }
 }
