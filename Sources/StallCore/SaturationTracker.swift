@@ -22,14 +22,11 @@ struct SaturationTracker: Sendable {
 
   private let threshold: Duration
   private var state = State.settled
-  private(set) var totals = SaturationTotals()
 
   /// So many stacks tell what it is busy with; each holds the thread for a moment, or takes a sample of it.
   private static let mostSamples = 20
 
   init(threshold: Duration) { self.threshold = threshold }
-
-  var isSettled: Bool { if case .settled = state { true } else { false } }
 
   /// Takes in one look, judged. `parked` is the last look before it that found the loop parked; `newID` is for an episode that begins.
   mutating func observe(
@@ -76,9 +73,7 @@ struct SaturationTracker: Sendable {
     defer { state = .settled }
     guard case .told(var spell, let id, _) = state else { return .none }
     if let park { spell.park(park) }
-    let statement = statement(spell, ending, id: id)
-    totals.add(statement.duration.likely)
-    return .report(statement)
+    return .report(statement(spell, ending, id: id))
   }
 
   private func statement(_ spell: UnparkedSpell, _ ending: StallState, id: Int) -> Saturation {

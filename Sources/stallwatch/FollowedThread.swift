@@ -18,8 +18,8 @@ final class FollowedThread {
   private var inquiry = HomeInquiry()
   private var passes: HomePasses
   private var hasForewarned = false
-  /// The number of the episode that the detector spoke of last, its own and that of the watch.
-  private var episode: (own: Int, inWatch: Int) = (0, 0)
+  /// Of the episodes that are going on: the detector's own numbers, and those in the watch.
+  private var numbers: [Int: Int] = [:]
   private(set) var lastLook: ThreadObservation?
   private(set) var nextLook: Instant
   private(set) var looks = LookCount()
@@ -65,10 +65,11 @@ final class FollowedThread {
     forewarn()
     if let stall = missingStack.stall, detector.isStalled, action == .none {
       let thread = capture(stall, seen)
-      context.queue.push(.lateStack(episode: number(of: stall), thread))
+      context.queue.push(.lateStack(episode: number(of: stall.id), thread))
       missingStack.note(thread, of: stall)
     }
     perform(action, seen)
+    perform(detector.saturation, seen)
     if let remark = remarks.next(after: seen, detector, inquiry) { context.queue.push(.notice(remark)) }
     if !isFirst, !detector.isStalled { inquire(after: seen) }
   }
@@ -100,7 +101,7 @@ final class FollowedThread {
   private func lookFailed(_ error: Errno) {
     nextLook = .now + detector.alertInterval
     missedLooks += 1
-    if error.meansTaskGone { perform(detector.interrupt(.threadEnded), nil) }
+    if error.meansTaskGone { cutOff(.threadEnded) }
     if let remark = remarks.lookFailed(error) { context.queue.push(.notice(remark)) }
   }
 
@@ -111,7 +112,7 @@ final class FollowedThread {
       detector.isBlindToLoop = context.options.cpuOnly || remarks.whyNoLoop != nil
     }
     guard image != nil else { return }
-    perform(detector.interrupt(.targetReplaced), nil)
+    cutOff(.targetReplaced)
     detector.forget()
     inquiry.forget()
     context.programChanges.count += 1
@@ -121,7 +122,7 @@ final class FollowedThread {
   private func take(_ newSight: WaitSight) {
     sight = newSight
     context.camera.denied = newSight.refusal
-    perform(detector.interrupt(.rightsChanged), nil)
+    cutOff(.rightsChanged)
     detector.forget()
     inquiry.forget()
     context.tell(.rightsChanged, WatchRights(context.process.id, context.options, newSight).remark)
@@ -133,7 +134,7 @@ final class FollowedThread {
     case .none: break
     case .captureAndReport(let stall):
       let thread = capture(stall, look)
-      context.companions.take(beside: thread, episode: number(of: stall), camera) {
+      context.companions.take(beside: thread, episode: number(of: stall.id), camera) {
         queue.push(.companion($0, $1))
       }
       queue.push(.stall(numbered(stall), record, thread))
@@ -149,15 +150,46 @@ final class FollowedThread {
     return thread
   }
 
-  private func number(of stall: Stall) -> Int {
-    if stall.id != episode.own { episode = (stall.id, context.newEpisode()) }
-    return episode.inWatch
+  private func number(of own: Int) -> Int {
+    let number = numbers[own] ?? context.newEpisode()
+    numbers[own] = number
+    return number
   }
 
   private func numbered(_ stall: Stall) -> Stall {
     var stall = stall
-    stall.id = number(of: stall)
+    let own = stall.id
+    stall.id = number(of: own)
+    if stall.state != .ongoing { numbers[own] = nil }
     return stall
+  }
+
+  private func perform(_ action: SaturationAction, _ look: ThreadObservation?) {
+    switch action {
+    case .none: break
+    case .captureAndReport(let saturation):
+      sample(saturation, look)
+      report(saturation)
+    case .capture(let saturation): sample(saturation, look)
+    case .report(let saturation): report(saturation)
+    }
+  }
+
+  /// Stands for the time since the look before.
+  private func sample(_ saturation: Saturation, _ look: ThreadObservation?) {
+    let thread = context.camera.capture(
+      record.threadID, role: record.role, look: look.map(detector.loop.naming))
+    if let after = try? observe() { detector.absorbCapture(after) }
+    context.queue.push(
+      .saturationSample(
+        episode: number(of: saturation.id), thread, weight: detector.alertInterval, loop: []))
+  }
+
+  private func report(_ saturation: Saturation) {
+    var told = saturation
+    told.id = number(of: saturation.id)
+    if told.state != .ongoing { numbers[saturation.id] = nil }
+    context.queue.push(.saturation(told, record))
   }
 
   /// The stall that is going on, while there is something to capture.
@@ -165,7 +197,7 @@ final class FollowedThread {
     guard detector.isStalled else { return }
     look(dueAt: .now)
     guard let stall = detector.ongoing else { return }
-    context.queue.push(.lateStack(episode: number(of: stall), capture(stall, lastLook)))
+    context.queue.push(.lateStack(episode: number(of: stall.id), capture(stall, lastLook)))
   }
 
   /// It waits, again and again, in something that is made for loops or for requests.
@@ -177,6 +209,11 @@ final class FollowedThread {
   /// Asleep in its loop's wait, as far as is known.
   var isParked: Bool { lastLook?.isBlocked == true && detector.isSettled }
 
+  private func cutOff(_ reason: Interruption) {
+    perform(detector.interrupt(reason), nil)
+    perform(detector.saturation, nil)
+  }
+
   /// No more looks will come.
   func end(_ reason: Interruption) {
     if reason != .targetExited, detector.isStalled, let lastLook {
@@ -184,8 +221,9 @@ final class FollowedThread {
       if case .report(let stall) = action {
         context.queue.push(.stall(numbered(stall), record, capture(stall, lastLook)))
       }
+      perform(detector.saturation, nil)
     } else {
-      perform(detector.interrupt(reason), nil)
+      cutOff(reason)
     }
   }
 }
