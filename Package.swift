@@ -44,11 +44,12 @@ let package = Package(
     swiftTarget("Diagnosis", ["StallCore", "Linux"]),
     swiftTarget("Reports", ["StallCore"]),
     swiftTarget("CommandLineOptions", ["StallCore"]),
+    swiftTarget("Recordings", ["StallCore"]),
     .executableTarget(
       name: "stallwatch",
       dependencies: [
         "StallCore", "Linux", "Observation", "Stacks", "Analysis", "Diagnosis", "Reports",
-        "CommandLineOptions",
+        "CommandLineOptions", "Recordings",
       ],
       swiftSettings: settings),
     .executableTarget(name: "demo", cSettings: cSettings),
@@ -65,7 +66,7 @@ let package = Package(
       name: "Fuzz",
       dependencies: [
         "StallCore", "Linux", "Observation", "Stacks", "Symbols", "Analysis", "Diagnosis", "Reports",
-        "CommandLineOptions", "TestSupport",
+        "CommandLineOptions", "Recordings", "TestSupport",
       ],
       path: "Tests/Fuzz", swiftSettings: settings),
     .executableTarget(
@@ -73,7 +74,8 @@ let package = Package(
       swiftSettings: settings),
 
     tests(of: "Linux", ["TestSupport"]),
-    tests(of: "StallCore", [], exclude: ["Stacks"]),
+    tests(of: "StallCore", ["Recordings", "Linux"], exclude: ["Stacks", "Recordings"]),
+    tests(of: "Recordings", ["StallCore"]),
     tests(of: "Observation", ["StallCore", "Linux", "TestSupport", "TestTarget"]),
     .testTarget(
       name: "ProgramTests",

@@ -57,6 +57,8 @@ package struct DescriptorSet: Hashable, Sendable {
 
   package var isEmpty: Bool { count == 0 }
   package var elements: [Int32] { (0..<count).map { sorted[$0] } }
+  /// In ascending order.
+  package subscript(index: Int) -> Int32 { sorted[index] }
 
   package static func == (left: DescriptorSet, right: DescriptorSet) -> Bool {
     left.count == right.count && (0..<left.count).allSatisfy { left.sorted[$0] == right.sorted[$0] }

@@ -1,0 +1,149 @@
+// From bytes to looks: the other end of `LookEncoder`.
+
+internal import StallCore
+
+struct LookDecoder {
+  private var threads: [LookMemory] = []
+  /// Looks come in the order of time.
+  private var latest = Instant(nanoseconds: 0)
+
+  mutating func repeated(_ first: UInt8, _ input: inout RecordingInput) throws(RecordingProblem)
+    -> (thread: Int, look: ThreadObservation)
+  {
+    let thread = Int(first >> 4 & 7)
+    let deviation = UInt64(first & 0x0F) << 8 | UInt64(try input.byte())
+    guard thread < threads.count else { throw input.damage }
+    var look = threads[thread].last
+    look.at = try moment(threads[thread], deviation, input)
+    threads[thread].remember(look)
+    return (thread, look)
+  }
+
+  mutating func changed(_ first: UInt8, _ input: inout RecordingInput) throws(RecordingProblem)
+    -> (thread: Int, look: ThreadObservation)
+  {
+    let thread = try input.number(upTo: RecordingFormat.mostThreads - 1)
+    while threads.count <= thread { threads.append(LookMemory()) }
+    var look = threads[thread].last
+    look.at = try moment(threads[thread], try input.number(), input)
+    try threads[thread].read(LookChanges(rawValue: first & 0x3F), into: &look, &input)
+    threads[thread].remember(look)
+    return (thread, look)
+  }
+
+  private mutating func moment(
+    _ memory: LookMemory, _ deviation: UInt64, _ input: RecordingInput
+  ) throws(RecordingProblem) -> Instant {
+    let (sum, overflow) = memory.expected.addingReportingOverflow(Int64(zigzag: deviation))
+    guard !overflow, (latest.microseconds...RecordingFormat.mostMicroseconds).contains(sum) else {
+      throw input.damage
+    }
+    latest = Instant(microseconds: sum)
+    return latest
+  }
+}
+
+extension LookMemory {
+  fileprivate mutating func read(
+    _ changes: LookChanges, into look: inout ThreadObservation, _ input: inout RecordingInput
+  ) throws(RecordingProblem) {
+    if changes.contains(.counts) {
+      look.cpuTime = try input.duration(after: look.cpuTime)
+      look.runQueueDelay = try input.duration(after: look.runQueueDelay)
+      look.timesScheduled &+= UInt64(bitPattern: try input.signed())
+      look.voluntarySwitches &+= UInt64(bitPattern: try input.signed())
+    }
+    if changes.contains(.ticks) {
+      look.userTicks &+= UInt64(bitPattern: try input.signed())
+      look.kernelTicks &+= UInt64(bitPattern: try input.signed())
+    }
+    if changes.contains(.place) {
+      guard let state = ThreadState(rawValue: try input.byte()) else { throw input.damage }
+      look.state = state
+      look.activity = try activity(&input)
+    }
+    if changes.contains(.blockedSince) { look.blockedSince = try input.moment(before: look.at) }
+    if changes.contains(.descriptors) { look.descriptors = try input.descriptors() }
+    if changes.contains(.passes) { look.passes = try input.passes(before: look.at) }
+  }
+
+  private mutating func activity(_ input: inout RecordingInput) throws(RecordingProblem) -> Activity {
+    let code = try input.byte()
+    switch code {
+    case ActivityCode.running: return .running
+    case ActivityCode.unknown: return .unknown
+    case ActivityCode.outsideCall:
+      return .blockedOutsideCall(stackPointer: try input.number(), programCounter: try input.number())
+    case ActivityCode.newCall: return .blocked(try newCall(&input))
+    case ActivityCode.sameCall..<ActivityCode.otherArguments: return .blocked(calls[Int(code & 0x0F)])
+    case ActivityCode.otherArguments..<0x40:
+      let slot = Int(code & 0x0F)
+      var call = calls[slot]
+      call.arguments = try input.arguments(after: call.arguments)
+      calls.replace(slot, with: call)
+      return .blocked(call)
+    default:
+      guard let kind = ActivityCode.waitKind(code) else { throw input.damage }
+      return .blockedByKind(kind)
+    }
+  }
+
+  private mutating func newCall(_ input: inout RecordingInput) throws(RecordingProblem) -> BlockedCall {
+    let number = Int(Int64(bitPattern: try input.number()))
+    let (stackPointer, programCounter) = (try input.number(), try input.number())
+    let call = BlockedCall(
+      number: number, arguments: try input.arguments(after: InlineArguments()), stackPointer: stackPointer,
+      programCounter: programCounter)
+    calls.add(call)
+    return call
+  }
+}
+
+extension RecordingInput {
+  /// Time on a CPU, which is never negative, though it may go back where an id is used again.
+  fileprivate mutating func duration(after former: Duration) throws(RecordingProblem) -> Duration {
+    let (sum, overflow) = former.microseconds.addingReportingOverflow(try signed())
+    guard !overflow, (0...RecordingFormat.mostMicroseconds).contains(sum) else { throw damage }
+    return .microseconds(sum)
+  }
+
+  fileprivate mutating func arguments(
+    after former: InlineArguments
+  ) throws(RecordingProblem) -> InlineArguments {
+    let mask = try byte()
+    var arguments = former
+    for index in 0..<InlineArguments.count where mask & 1 << UInt8(index) != 0 {
+      arguments[index] = former[index] &+ UInt64(bitPattern: try signed())
+    }
+    return arguments
+  }
+
+  fileprivate mutating func moment(before later: Instant) throws(RecordingProblem) -> Instant? {
+    let distance = try number()
+    if distance == 0 { return nil }
+    guard distance - 1 <= UInt64(later.microseconds) else { throw damage }
+    return Instant(microseconds: later.microseconds - Int64(distance - 1))
+  }
+
+  fileprivate mutating func descriptors() throws(RecordingProblem) -> DescriptorSet? {
+    let count = try number(upTo: DescriptorSet.capacity + 1)
+    if count == 0 { return nil }
+    var set = DescriptorSet()
+    var descriptor = 0
+    for _ in 1..<count {
+      descriptor += try number(upTo: Int(Int32.max))
+      guard let value = Int32(exactly: descriptor) else { throw damage }
+      set.insert(value)
+    }
+    return set
+  }
+
+  fileprivate mutating func passes(before later: Instant) throws(RecordingProblem) -> PassSight? {
+    let code = try byte()
+    if code == 0 { return nil }
+    guard let source = PassSource(code: code) else { throw damage }
+    return PassSight(
+      source: source, lastPass: try moment(before: later), lastPassAfter: try moment(before: later),
+      quietSince: try moment(before: later))
+  }
+}

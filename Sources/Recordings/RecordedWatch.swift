@@ -1,0 +1,173 @@
+// The values that a recording holds beside looks: what was watched, what was said meanwhile, and how it ended.
+
+package import StallCore
+
+/// What was watched and how, as the first record of a watch tells it.
+package struct RecordedWatch: Sendable, Equatable {
+  /// Something that could not be had, and why.
+  package struct Missing: Sendable, Equatable {
+    package var what: String
+    package var why: String
+
+    package init(what: String, why: String) { (self.what, self.why) = (what, why) }
+  }
+
+  /// The version of stallwatch that recorded it.
+  package var writtenBy = ""
+  package var watchID = ""
+  package var host: ByteString = ""
+  package var processID: Int32 = 0
+  package var name: ByteString = ""
+  package var command: [ByteString] = []
+  package var executable: ByteString?
+  package var buildID: String?
+  package var startTicks: UInt64?
+  package var generation = 1
+  package var threads = 1
+  /// The word for it in records.
+  package var observer = ""
+  package var captureWays: [CaptureWay] = []
+  package var missing: [Missing] = []
+  package var threshold: Duration = .zero
+  /// As given by `--interval`.
+  package var interval: Duration?
+  /// 0: busy threads were not looked for.
+  package var cpuThreshold: Double = 0
+  package var cpuWindow: Duration = .zero
+  package var startedAt = Instant(nanoseconds: 0)
+
+  package init() {}
+}
+
+package struct RecordedThread: Sendable, Equatable {
+  package var index: Int
+  package var threadID: Int32
+  package var name: ByteString
+  package var role: ThreadRole
+  /// Why this thread is followed.
+  package var reason: String
+
+  package init(index: Int, threadID: Int32, name: ByteString, role: ThreadRole, reason: String) {
+    (self.index, self.threadID, self.name, self.role) = (index, threadID, name, role)
+    self.reason = reason
+  }
+}
+
+/// What a followed thread was found to do at a moment, as far as it was named later.
+package struct RecordedStack: Sendable {
+  package var at: Instant
+  /// Of the followed thread.
+  package var thread: Int
+  package var stack: Stack
+  package var cause: Cause?
+  /// Other threads that were copied along with it.
+  package var companions: [Stack]
+
+  package init(at: Instant, thread: Int, stack: Stack, cause: Cause?, companions: [Stack] = []) {
+    (self.at, self.thread, self.stack) = (at, thread, stack)
+    (self.cause, self.companions) = (cause, companions)
+  }
+}
+
+package struct RecordedNotice: Sendable, Equatable {
+  package var at: Instant
+  /// The word for it in records.
+  package var kind: String
+  package var text: String
+
+  package init(at: Instant, kind: String, text: String) { (self.at, self.kind, self.text) = (at, kind, text) }
+}
+
+package struct RecordedBusyThread: Sendable {
+  package var at: Instant
+  package var percent: Double
+  package var window: Duration
+  package var stack: Stack
+
+  package init(at: Instant, percent: Double, window: Duration, stack: Stack) {
+    (self.at, self.percent, self.window, self.stack) = (at, percent, window, stack)
+  }
+}
+
+package struct RecordedExit: Sendable, Equatable {
+  package enum How: Sendable, Equatable {
+    case unknown
+    case exited(Int32)
+    case signalled(Int32)
+  }
+
+  package struct Survivor: Sendable, Equatable {
+    package var processID: Int32
+    package var name: ByteString
+
+    package init(processID: Int32, name: ByteString) { (self.processID, self.name) = (processID, name) }
+  }
+
+  package var at: Instant
+  package var how: How
+  /// Nil: not looked for.
+  package var survivors: [Survivor]?
+
+  package init(at: Instant, how: How, survivors: [Survivor]?) {
+    (self.at, self.how, self.survivors) = (at, how, survivors)
+  }
+}
+
+/// What the watch had cost at its end.
+package struct RecordedEnd: Sendable, Equatable {
+  package var at: Instant
+  package var cpuTime: Duration
+  package var targetStopped: Duration
+
+  package init(at: Instant, cpuTime: Duration, targetStopped: Duration) {
+    (self.at, self.cpuTime, self.targetStopped) = (at, cpuTime, targetStopped)
+  }
+}
+
+/// Both clocks at one moment.
+package struct RecordedClock: Sendable, Equatable {
+  package var at: Instant
+  package var wallMicroseconds: Int64
+
+  package init(at: Instant, wallMicroseconds: Int64) {
+    (self.at, self.wallMicroseconds) = (at, wallMicroseconds)
+  }
+}
+
+/// One entry as it is read.
+package enum RecordingEntry: Sendable {
+  case watch(RecordedWatch)
+  case threadBegan(RecordedThread)
+  /// It is gone, or cannot be looked at any more.
+  case threadEnded(Int, at: Instant)
+  case clock(RecordedClock)
+  /// The process executed another program.
+  case programReplaced
+  /// From here on more or less of the waits can be seen.
+  case sightChanged
+  /// Whether a loop is judged from here on.
+  case judged(Bool)
+  case look(RecordedLook)
+  case looksMissing(Int)
+  case notice(RecordedNotice)
+  case stack(RecordedStack)
+  case busyThread(RecordedBusyThread)
+  case exit(RecordedExit)
+  case end(RecordedEnd)
+}
+
+package struct RecordedLook: Sendable {
+  package var thread: Int
+  package var observation: ThreadObservation
+  /// How long after its time it was made.
+  package var late: Duration
+  /// Made right after the thread was held for a capture, not when a look was due.
+  package var isAfterCapture: Bool
+
+  package init(
+    thread: Int, observation: ThreadObservation, late: Duration = .zero, isAfterCapture: Bool = false
+  ) {
+    (self.thread, self.observation, self.late) = (thread, observation, late)
+    self.isAfterCapture = isAfterCapture
+  }
+}

@@ -1,0 +1,90 @@
+// Reads a recording entry by entry, in the order in which they were written.
+
+internal import StallCore
+
+package struct RecordingReader {
+  private var input: RecordingInput
+  private var looks = LookDecoder()
+  private var facts = FactDecoder()
+  /// What was read about the look that follows.
+  private var (late, isAfterCapture) = (Duration.zero, false)
+  private var hasEnd = false
+
+  package init(_ bytes: [UInt8]) throws(RecordingProblem) {
+    let magic = RecordingFormat.magic
+    guard bytes.starts(with: magic) else { throw .notARecording }
+    input = RecordingInput(bytes, from: magic.count)
+    let version = try input.number()
+    guard version <= RecordingFormat.version else { throw .newerFormat(version) }
+    guard version > 0 else { throw .notARecording }
+  }
+
+  /// Nil at the end of the file.
+  package mutating func next() throws(RecordingProblem) -> RecordingEntry? {
+    while !input.isAtEnd {
+      let first = try input.byte()
+      if first & RecordingFormat.repeatedLook != 0 { return look(try looks.repeated(first, &input)) }
+      if first & RecordingFormat.changedLook != 0 { return look(try looks.changed(first, &input)) }
+      let body = try input.part()
+      if let kind = EntryKind(rawValue: first), let entry = try entry(kind, body) { return entry }
+    }
+    if !hasEnd { throw .endsEarly }
+    return nil
+  }
+
+  private mutating func look(_ read: (thread: Int, look: ThreadObservation)) -> RecordingEntry {
+    defer { (late, isAfterCapture) = (.zero, false) }
+    return .look(
+      RecordedLook(
+        thread: read.thread, observation: read.look, late: late, isAfterCapture: isAfterCapture))
+  }
+
+  /// Nil: it belongs to the next one.
+  private mutating func entry(
+    _ kind: EntryKind, _ wholeBody: RecordingInput
+  ) throws(RecordingProblem) -> RecordingEntry? {
+    var body = wholeBody
+    switch kind {
+    case .watch: return .watch(try facts.watch(body))
+    case .threadBegan: return .threadBegan(try thread(&body))
+    case .threadEnded:
+      return .threadEnded(try threadIndex(&body), at: try body.moment())
+    case .clock:
+      let at = try body.moment()
+      let wall = try body.number(upTo: Int(RecordingFormat.mostWallMicroseconds))
+      return .clock(RecordedClock(at: at, wallMicroseconds: Int64(wall)))
+    case .programReplaced: return .programReplaced
+    case .sightChanged: return .sightChanged
+    case .judged: return .judged(try body.flag())
+    case .looksMissing: return .looksMissing(try body.number(upTo: Int(Int32.max)))
+    case .late:
+      late = try body.duration()
+      return nil
+    case .captured:
+      isAfterCapture = true
+      return nil
+    case .notice: return .notice(try facts.notice(body))
+    case .stack: return .stack(try facts.recordedStack(body))
+    case .busyThread: return .busyThread(try facts.busyThread(body))
+    case .exit: return .exit(try facts.exit(body))
+    case .end:
+      hasEnd = true
+      return .end(try facts.end(body))
+    }
+  }
+
+  private func threadIndex(_ body: inout RecordingInput) throws(RecordingProblem) -> Int {
+    try body.number(upTo: RecordingFormat.mostThreads - 1)
+  }
+
+  private func thread(_ body: inout RecordingInput) throws(RecordingProblem) -> RecordedThread {
+    let index = try threadIndex(&body)
+    let threadID = try body.identifier()
+    let name = try body.string()
+    guard let role = ThreadRole(rawValue: String(decoding: try body.string().bytes, as: UTF8.self)) else {
+      throw body.damage
+    }
+    let reason = String(decoding: try body.string().bytes, as: UTF8.self)
+    return RecordedThread(index: index, threadID: threadID, name: name, role: role, reason: reason)
+  }
+}
