@@ -51,7 +51,11 @@ func bashCompletion() -> String {
       case $option in
     \(bashValueCases.map { "    \($0)" }.joined(separator: "\n"))
       esac
-      if [[ $word != -* ]]; then
+      if [[ $word != -* && $command == replay ]]; then
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+      elif [[ $word != -* ]]; then
         local words=$(cd /proc && printf '%s ' [0-9]*)
         [[ -n $command ]] || words+='\(commands.joined(separator: " "))'
         [[ $command != run ]] || words=$(compgen -c -- "$word")

@@ -140,11 +140,17 @@ private struct CommandLineReader {
       return
     }
     let words = operands + (program ?? [])
+    if command == .replay {
+      guard let file = words.first else { throw .noRecording }
+      if words.count > 1 { throw .secondRecording(words[1]) }
+      options.target = .recording(file)
+      return
+    }
     for word in words {
       let text = String(decoding: word.bytes, as: UTF8.self)
       switch options.target {
       case .process, .named: throw .secondProcess(text)
-      case .program: break
+      case .program, .recording: break
       }
       do {
         options.target = .process(try readProcessID(text))
@@ -156,9 +162,10 @@ private struct CommandLineReader {
     }
     switch options.target {
     case .process where options.wait: throw .waitWithoutName
+    case .named where options.wait && options.record != nil: throw .recordWhileWaiting
     case .process, .named: return
     case .program where command == .doctor: return
-    case .program: throw .noProcess(command)
+    case .program, .recording: throw .noProcess(command)
     }
   }
 }

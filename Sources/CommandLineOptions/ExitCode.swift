@@ -16,9 +16,10 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
   /// The commands that can end so. Apart from these, `run` ends as its program ended.
   package var commands: [Command] {
     switch self {
-    case .success, .internalFailure, .wrongUsage, .noSuchProcess, .notPermitted: [.watch, .dump, .doctor]
+    case .success, .internalFailure, .wrongUsage: [.watch, .replay, .dump, .doctor]
+    case .noSuchProcess, .notPermitted: [.watch, .dump, .doctor]
     case .threadWithoutStack: [.dump]
-    case .stallsSeen: [.watch, .run]
+    case .stallsSeen: [.watch, .run, .replay]
     case .runFailed, .cannotExecute, .commandNotFound: [.run]
     }
   }

@@ -26,7 +26,8 @@ func fishCompletion() -> String {
 
     complete -c stallwatch -f
     \(commands.joined(separator: "\n"))
-    complete -c stallwatch -n 'test (__stallwatch_command) != run' -a '(__fish_complete_pids)'
+    complete -c stallwatch -n 'not contains (__stallwatch_command) run replay' -a '(__fish_complete_pids)'
+    complete -c stallwatch -n 'test (__stallwatch_command) = replay' -F
     complete -c stallwatch -n 'test (__stallwatch_command) = run' -a '(__stallwatch_program)'
     \(optionTable.map(fishLine).joined(separator: "\n"))
 

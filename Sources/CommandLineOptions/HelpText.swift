@@ -5,6 +5,7 @@ extension Command {
     switch self {
     case .watch: "stallwatch --pid PID [options]"
     case .run: "stallwatch run [options] -- COMMAND [ARG…]"
+    case .replay: "stallwatch replay FILE [options]"
     case .dump: "stallwatch dump --pid PID [options]"
     case .doctor: "stallwatch doctor [--pid PID]"
     }
@@ -14,6 +15,7 @@ extension Command {
     switch self {
     case .watch: "watch a running program"
     case .run: "start a program and watch it"
+    case .replay: "judge a recording again, with other thresholds"
     case .dump: "every thread's stack, now"
     case .doctor: "what this machine and this user allow, and the next step"
     }

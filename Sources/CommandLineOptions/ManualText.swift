@@ -22,6 +22,10 @@ enum ManualText {
       "Start a program and watch it. The word may be left out before `--`. The program has the terminal, the standard "
         + "streams and the process group; stallwatch ends as it ends. A program that may not be looked into runs on "
         + "unwatched, and one line says so. What it leaves running when it ends is named."
+    case .replay:
+      "Judge again what `--record` has recorded, with another threshold if one is given. It reads nothing but the file: "
+        + "the same file and options give the same output. Stacks are those that were copied while it was recorded, "
+        + "where one falls into the stall."
     case .dump: "Print the stack of every thread, now, and end."
     case .doctor:
       "Say what this machine and this user allow, each found out by doing it to programs of its own, and the next "

@@ -2,7 +2,9 @@
 
 private let watching: [Command] = [.watch, .run]
 private let attaching: [Command] = [.watch, .dump, .doctor]
-private let reporting: [Command] = [.watch, .run, .dump]
+private let judging: [Command] = [.watch, .run, .replay]
+private let stacking: [Command] = [.watch, .run, .dump]
+private let reporting: [Command] = [.watch, .run, .replay, .dump]
 private let everywhere = Command.allCases
 
 package let optionTable: [OptionDefinition] = [
@@ -27,10 +29,10 @@ package let optionTable: [OptionDefinition] = [
     .read("SEL", into: \.thread) { (text) throws(ValueProblem) in try readThread(text) },
     "auto (whichever runs the loop), main, all, a thread id, or name:GLOB"),
   OptionDefinition(
-    "home", for: watching, .read("SITE", into: \.home) { (text) throws(ValueProblem) in try readHome(text) },
+    "home", for: judging, .read("SITE", into: \.home) { (text) throws(ValueProblem) in try readHome(text) },
     "where the loop parks: epoll:7, poll, fd:5, accept:3, sleep, …"),
   OptionDefinition(
-    "threshold", short: "t", for: watching,
+    "threshold", short: "t", for: judging,
     .read("DUR", default: "500ms", into: \.threshold, by: readThreshold),
     "a stall is this long; at least 10ms"),
   OptionDefinition(
@@ -49,10 +51,10 @@ package let optionTable: [OptionDefinition] = [
     "stacks", for: watching, .read("WHICH", default: "stalled", into: \.stacks, by: readChoice),
     "of a stall: stalled, busy (and lock holders), or all"),
   OptionDefinition(
-    "max-frames", for: reporting, .read("N", default: "256", into: \.maxFrames, by: readFrameCount),
+    "max-frames", for: stacking, .read("N", default: "256", into: \.maxFrames, by: readFrameCount),
     "the most frames of one stack"),
   OptionDefinition(
-    "never-stop", for: reporting, .set(\.neverStop, to: true),
+    "never-stop", for: stacking, .set(\.neverStop, to: true),
     "never hold a thread still to copy its stack"),
   OptionDefinition(
     "no-breakpoint", for: watching, .set(\.noBreakpoint, to: true),
@@ -61,7 +63,7 @@ package let optionTable: [OptionDefinition] = [
     "cpu-only", for: watching, .set(\.cpuOnly, to: true),
     "state and CPU time only: no stalls, no stacks, no rights needed"),
   OptionDefinition(
-    "symbols", for: reporting, .read("WHICH", default: "full", into: \.symbols, by: readChoice),
+    "symbols", for: stacking, .read("WHICH", default: "full", into: \.symbols, by: readChoice),
     "none; fast: names alone; full: lines and inlined calls too"),
   OptionDefinition(
     "json", for: reporting, .set(\.outputKind, to: .json),
@@ -70,13 +72,16 @@ package let optionTable: [OptionDefinition] = [
     "output", short: "o", for: reporting, .read("FILE", into: \.output, by: readOutput),
     "write reports here; - is standard output, fd:3 a descriptor"),
   OptionDefinition(
+    "record", for: watching, .read("FILE", into: \.record, by: readRecord),
+    "record what is seen here, for `stallwatch replay`"),
+  OptionDefinition(
     "duration", short: "d", alias: "for", for: watching, .read("DUR", into: \.duration, by: readSeconds),
     "stop watching after this time"),
   OptionDefinition(
-    "count", for: watching, .read("N", into: \.count, by: readStallCount),
+    "count", for: judging, .read("N", into: \.count, by: readStallCount),
     "stop watching after this many ended stalls"),
   OptionDefinition(
-    "fail-on-stall", for: watching, .set(\.failOnStall, to: true),
+    "fail-on-stall", for: judging, .set(\.failOnStall, to: true),
     "exit with 10 if verified stalls were seen"),
   OptionDefinition(
     "color", for: reporting, .read("WHEN", default: "auto", into: \.color, by: readChoice),

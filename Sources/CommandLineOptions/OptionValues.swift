@@ -67,6 +67,12 @@ func readOutput(_ text: String) throws(ValueProblem) -> OutputDestination {
   return .descriptor(descriptor)
 }
 
+func readRecord(_ text: String) throws(ValueProblem) -> String? {
+  if text.isEmpty { throw .emptyFileName }
+  if text == "-" || text.hasPrefix("fd:") { throw .onlyAFile }
+  return text
+}
+
 func readName(_ text: String) throws(ValueProblem) -> String {
   if text.isEmpty { throw .emptyProcessName }
   if let slash = text.lastIndex(of: "/") { throw .pathAsName(String(text[text.index(after: slash)...])) }

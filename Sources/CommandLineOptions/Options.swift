@@ -4,7 +4,7 @@ package import StallCore
 
 /// The things stallwatch does. The raw value is the word on the command line; `watch` may be left out.
 package enum Command: String, CaseIterable, Sendable {
-  case watch, run, dump, doctor
+  case watch, run, replay, dump, doctor
 }
 
 /// Who is watched.
@@ -15,6 +15,8 @@ package enum Target: Sendable, Equatable {
   case named(String)
   /// A program to start, with its arguments.
   case program([ByteString])
+  /// A recording of this name.
+  case recording(ByteString)
 }
 
 /// Which thread is watched as the one that runs the loop.
@@ -106,6 +108,8 @@ package struct Options: Sendable, Equatable {
   package var user: String?
   /// After this the program is asked to end; nil: never.
   package var timeout: Duration?
+  /// Where what is seen is recorded.
+  package var record: String?
   package var color = ColorChoice.auto
   package var verbosity = Verbosity.normal
   /// Nothing is watched then: the file is printed.

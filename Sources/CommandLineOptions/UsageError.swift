@@ -15,6 +15,7 @@ package enum ValueProblem: Error, Sendable, Equatable {
   case notADescriptor
   case notAHome(likely: String?)
   case emptyFileName
+  case onlyAFile
   case notAProcessID
   case processIDOutOfRange
   case processIDWritten(as: String)
@@ -39,6 +40,7 @@ package enum ValueProblem: Error, Sendable, Equatable {
     case .notAHome(let likely?): " names no wait; \(option) \(likely)?"
     case .notAHome(nil): " names no wait; \(HomeSelector.choices.joined(separator: ", "))?"
     case .emptyFileName: " is an empty name; \(option) stalls.txt, or \(option) - for standard output?"
+    case .onlyAFile: " is no file; \(option) FILE?"
     case .notAProcessID: " is not a process id\n  next: `pgrep NAME` prints the ids of a program"
     case .processIDOutOfRange:
       " can be no process id; they are whole numbers from 1 to 2147483647\n  next: `pgrep NAME` prints them"
@@ -69,6 +71,9 @@ package enum UsageError: Error, Sendable, Equatable {
   case jsonIntoChildOutput
   case waitWithoutName
   case threadOfNewProgram
+  case recordWhileWaiting
+  case noRecording
+  case secondRecording(ByteString)
 
   /// One or two lines without a trailing newline, each ending in what to try. Arguments are escaped.
   package var text: String {
@@ -93,6 +98,10 @@ package enum UsageError: Error, Sendable, Equatable {
     case .waitWithoutName: "--wait waits for a name, since a number comes once; stallwatch --name NAME --wait"
     case .threadOfNewProgram:
       "a program that is to be started has no thread ids yet; --thread all or --thread name:GLOB"
+    case .recordWhileWaiting: "a recording is of one process; --record without --wait"
+    case .noRecording: "no recording was named; stallwatch replay FILE"
+    case .secondRecording(let word):
+      "one recording at a time, and \(shown(word)) is one more; replay it by itself"
     case .noProcess(.dump): "no process was named; stallwatch dump --pid PID"
     case .noProcess: "no process was named; stallwatch --pid PID, or stallwatch run -- COMMAND"
     case .noProgram: "run needs a command; stallwatch run -- ./app"

@@ -41,6 +41,7 @@ private func zshOperands(_ command: Command) -> String {
   switch command {
   case .watch: "'1:command or process:_stallwatch_first' '2::process:_pids'"
   case .run: "'1:command:(run)' '(-)2:program:_command_names -e' '*::argument:_normal'"
+  case .replay: "'1:command:(replay)' '2:recording:_files'"
   case .dump, .doctor: "'1:command:(\(command.rawValue))' '2::process:_pids'"
   }
 }

@@ -15,22 +15,32 @@ extension RecordingBytes {
     body.append(signed: Int64(thread.threadID))
     body.append(string: thread.name.bytes)
     body.append(string: Array(thread.role.rawValue.utf8))
-    body.append(string: Array(thread.reason.utf8))
     append(.threadBegan, longBody: body)
   }
 
-  package mutating func appendThreadEnded(_ index: Int, at moment: Instant) {
+  /// It is gone, or another one is followed instead.
+  package mutating func appendEnded(_ thread: Int, _ reason: Interruption, at moment: Instant) {
     append(.threadEnded) {
-      $0.append(count: index)
+      $0.append(count: thread)
       $0.append(moment)
+      $0.append(reason == .threadChanged ? 1 : 0)
     }
   }
 
-  package mutating func appendProgramReplaced() { append(.programReplaced) { _ in } }
+  package mutating func appendProgramReplaced(_ thread: Int) {
+    append(.programReplaced) { $0.append(count: thread) }
+  }
 
-  package mutating func appendSightChanged() { append(.sightChanged) { _ in } }
+  package mutating func appendSightChanged(_ thread: Int) {
+    append(.sightChanged) { $0.append(count: thread) }
+  }
 
-  package mutating func appendJudged(_ isJudged: Bool) { append(.judged) { $0.append(isJudged ? 1 : 0) } }
+  package mutating func appendJudged(_ thread: Int, _ isJudged: Bool) {
+    append(.judged) {
+      $0.append(count: thread)
+      $0.append(isJudged ? 1 : 0)
+    }
+  }
 
   package mutating func appendLooksMissing(_ count: Int) { append(.looksMissing) { $0.append(count: count) } }
 

@@ -30,18 +30,22 @@ struct FactDecoder {
     watch.cpuThreshold = Double(try body.number(upTo: 10_000)) / 100
     watch.cpuWindow = try body.duration()
     watch.startedAt = try body.moment()
+    watch.thread.threadID = try body.identifier()
+    watch.thread.name = try name(&body)
+    watch.thread.role = try word(&body)
+    watch.threadReason = try text(&body)
+    watch.home = try optionalText(&body).flatMap { HomeSelector($0) }
     return watch
   }
 
   mutating func recordedStack(_ body: RecordingInput) throws(RecordingProblem) -> RecordedStack {
     var body = body
     let at = try body.moment()
-    let thread = try body.number(upTo: RecordingFormat.mostThreads - 1)
     let stack = try stack(&body)
     let cause = try body.flag() ? try cause(&body) : nil
     var companions: [Stack] = []
     for _ in 0..<(try body.count()) { companions.append(try self.stack(&body)) }
-    return RecordedStack(at: at, thread: thread, stack: stack, cause: cause, companions: companions)
+    return RecordedStack(at: at, stack: stack, cause: cause, companions: companions)
   }
 
   mutating func busyThread(_ body: RecordingInput) throws(RecordingProblem) -> RecordedBusyThread {
@@ -54,7 +58,18 @@ struct FactDecoder {
 
   mutating func notice(_ body: RecordingInput) throws(RecordingProblem) -> RecordedNotice {
     var body = body
-    return RecordedNotice(at: try body.moment(), kind: try text(&body), text: try text(&body))
+    let (at, kind, text) = (try body.moment(), try text(&body), try text(&body))
+    return RecordedNotice(at: at, kind: kind, text: text, loop: try body.flag() ? try loop(&body) : nil)
+  }
+
+  private mutating func loop(_ body: inout RecordingInput) throws(RecordingProblem) -> RecordedLoop {
+    let threadID = try body.identifier()
+    let (home, family) = (try optionalText(&body), try optionalText(&body))
+    let parked = try body.number(upTo: 10_001)
+    let nesting = try body.number(upTo: Int(Int32.max))
+    return RecordedLoop(
+      threadID: threadID, home: home, family: family,
+      parkedPercent: parked == 0 ? nil : Double(parked - 1) / 100, nesting: nesting == 0 ? nil : nesting)
   }
 
   mutating func exit(_ body: RecordingInput) throws(RecordingProblem) -> RecordedExit {

@@ -31,13 +31,17 @@ package struct FactEncoder {
     body.append(number: UInt64(watch.cpuThreshold * 100))
     body.append(watch.cpuWindow)
     body.append(watch.startedAt)
+    body.append(signed: Int64(watch.thread.threadID))
+    name(watch.thread.name, &body)
+    text(watch.thread.role.rawValue, &body)
+    text(watch.threadReason, &body)
+    name(watch.home.map { ByteString($0.text) }, &body)
     bytes.append(.watch, longBody: body)
   }
 
   package mutating func append(_ recorded: RecordedStack, to bytes: inout RecordingBytes) {
     var body = RecordingBytes()
     body.append(recorded.at)
-    body.append(count: recorded.thread)
     stack(recorded.stack, &body)
     body.append(recorded.cause == nil ? 0 : 1)
     if let cause = recorded.cause {
@@ -64,6 +68,14 @@ package struct FactEncoder {
     body.append(notice.at)
     text(notice.kind, &body)
     text(notice.text, &body)
+    body.append(notice.loop == nil ? 0 : 1)
+    if let loop = notice.loop {
+      body.append(signed: Int64(loop.threadID))
+      name(loop.home.map { ByteString($0) }, &body)
+      name(loop.family.map { ByteString($0) }, &body)
+      body.append(number: loop.parkedPercent.map { UInt64(max(0, min($0, 100)) * 100) + 1 } ?? 0)
+      body.append(count: max(0, loop.nesting ?? 0))
+    }
     bytes.append(.notice, longBody: body)
   }
 

@@ -125,7 +125,7 @@ extension RecordingInput {
     return Instant(microseconds: later.microseconds - Int64(distance - 1))
   }
 
-  fileprivate mutating func descriptors() throws(RecordingProblem) -> DescriptorSet? {
+  mutating func descriptors() throws(RecordingProblem) -> DescriptorSet? {
     let count = try number(upTo: DescriptorSet.capacity + 1)
     if count == 0 { return nil }
     var set = DescriptorSet()
@@ -142,8 +142,11 @@ extension RecordingInput {
     let code = try byte()
     if code == 0 { return nil }
     guard let source = PassSource(code: code) else { throw damage }
-    return PassSight(
-      source: source, lastPass: try moment(before: later), lastPassAfter: try moment(before: later),
-      quietSince: try moment(before: later))
+    var passes = PassSight(
+      source: source, firstPass: try moment(before: later), lastPass: try moment(before: later),
+      lastPassAfter: try moment(before: later), quietSince: try moment(before: later))
+    passes.count = try number(upTo: Int(Int32.max))
+    passes.longestRound = try duration()
+    return passes
   }
 }

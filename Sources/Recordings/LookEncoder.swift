@@ -127,7 +127,7 @@ extension RecordingBytes {
   }
 
   /// 0: nil; else one more than their number, and the distance of each from the one before.
-  fileprivate mutating func append(_ descriptors: DescriptorSet?) {
+  mutating func append(_ descriptors: DescriptorSet?) {
     guard let descriptors else { return append(0) }
     append(count: descriptors.count + 1)
     var former: Int32 = 0
@@ -137,13 +137,16 @@ extension RecordingBytes {
     }
   }
 
-  /// 0: nil; else the number of the source and three moments.
+  /// 0: nil; else the number of the source and what it saw.
   fileprivate mutating func append(_ passes: PassSight?, before moment: Instant) {
     append(passes?.source.code ?? 0)
     guard let passes else { return }
+    append(passes.firstPass, before: moment)
     append(passes.lastPass, before: moment)
     append(passes.lastPassAfter, before: moment)
     append(passes.quietSince, before: moment)
+    append(count: min(max(0, passes.count), Int(Int32.max)))
+    append(passes.longestRound)
   }
 }
 
@@ -155,9 +158,11 @@ extension ThreadObservation {
     look.cpuTime = cpuTime.cut
     look.runQueueDelay = runQueueDelay.cut
     look.blockedSince = blockedSince?.cut
+    look.passes?.firstPass = passes?.firstPass?.cut
     look.passes?.lastPass = passes?.lastPass?.cut
     look.passes?.lastPassAfter = passes?.lastPassAfter?.cut
     look.passes?.quietSince = passes?.quietSince?.cut
+    look.passes?.longestRound = passes?.longestRound.cut ?? .zero
     return look
   }
 }

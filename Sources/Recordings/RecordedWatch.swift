@@ -35,6 +35,11 @@ package struct RecordedWatch: Sendable, Equatable {
   package var cpuThreshold: Double = 0
   package var cpuWindow: Duration = .zero
   package var startedAt = Instant(nanoseconds: 0)
+  /// The one that the watch began with, and why.
+  package var thread = RecordedThread(index: 0, threadID: 0, name: "", role: .main)
+  package var threadReason = ""
+  /// As given by `--home`.
+  package var home: HomeSelector?
 
   package init() {}
 }
@@ -44,28 +49,22 @@ package struct RecordedThread: Sendable, Equatable {
   package var threadID: Int32
   package var name: ByteString
   package var role: ThreadRole
-  /// Why this thread is followed.
-  package var reason: String
 
-  package init(index: Int, threadID: Int32, name: ByteString, role: ThreadRole, reason: String) {
+  package init(index: Int, threadID: Int32, name: ByteString, role: ThreadRole) {
     (self.index, self.threadID, self.name, self.role) = (index, threadID, name, role)
-    self.reason = reason
   }
 }
 
 /// What a followed thread was found to do at a moment, as far as it was named later.
 package struct RecordedStack: Sendable {
   package var at: Instant
-  /// Of the followed thread.
-  package var thread: Int
   package var stack: Stack
   package var cause: Cause?
   /// Other threads that were copied along with it.
   package var companions: [Stack]
 
-  package init(at: Instant, thread: Int, stack: Stack, cause: Cause?, companions: [Stack] = []) {
-    (self.at, self.thread, self.stack) = (at, thread, stack)
-    (self.cause, self.companions) = (cause, companions)
+  package init(at: Instant, stack: Stack, cause: Cause?, companions: [Stack] = []) {
+    (self.at, self.stack, self.cause, self.companions) = (at, stack, cause, companions)
   }
 }
 
@@ -74,8 +73,25 @@ package struct RecordedNotice: Sendable, Equatable {
   /// The word for it in records.
   package var kind: String
   package var text: String
+  package var loop: RecordedLoop?
 
-  package init(at: Instant, kind: String, text: String) { (self.at, self.kind, self.text) = (at, kind, text) }
+  package init(at: Instant, kind: String, text: String, loop: RecordedLoop? = nil) {
+    (self.at, self.kind, self.text, self.loop) = (at, kind, text, loop)
+  }
+}
+
+/// The event loop that a notice speaks of.
+package struct RecordedLoop: Sendable, Equatable {
+  package var threadID: Int32
+  package var home: String?
+  package var family: String?
+  package var parkedPercent: Double?
+  package var nesting: Int?
+
+  package init(threadID: Int32, home: String?, family: String?, parkedPercent: Double?, nesting: Int?) {
+    (self.threadID, self.home, self.family) = (threadID, home, family)
+    (self.parkedPercent, self.nesting) = (parkedPercent, nesting)
+  }
 }
 
 package struct RecordedBusyThread: Sendable {
@@ -138,15 +154,17 @@ package struct RecordedClock: Sendable, Equatable {
 package enum RecordingEntry: Sendable {
   case watch(RecordedWatch)
   case threadBegan(RecordedThread)
-  /// It is gone, or cannot be looked at any more.
-  case threadEnded(Int, at: Instant)
+  /// It is gone, or another one is followed instead.
+  case threadEnded(Int, at: Instant, Interruption)
   case clock(RecordedClock)
-  /// The process executed another program.
-  case programReplaced
-  /// From here on more or less of the waits can be seen.
-  case sightChanged
-  /// Whether a loop is judged from here on.
-  case judged(Bool)
+  /// The process executed another program; as the followed thread was seen to do.
+  case programReplaced(Int)
+  /// From here on more or less of the thread's waits can be seen.
+  case sightChanged(Int)
+  /// What a stack has said of a wait.
+  case learned(Int, WaitMeaning, of: Site)
+  /// Whether a loop of the thread is judged from here on.
+  case judged(Int, Bool)
   case look(RecordedLook)
   case looksMissing(Int)
   case notice(RecordedNotice)

@@ -41,7 +41,7 @@ package struct Recording: Sendable {
 
   private mutating func take(_ entry: RecordingEntry, _ lastLooks: inout [Int: Instant]) {
     switch entry {
-    case .watch, .threadEnded, .programReplaced, .sightChanged, .judged: break
+    case .watch, .threadEnded, .programReplaced, .sightChanged, .judged, .learned: break
     case .threadBegan(let thread): threads[thread.index] = thread
     case .clock(let clock): clocks.append(clock)
     case .look(let look):
@@ -61,7 +61,7 @@ package struct Recording: Sendable {
   }
 
   private mutating func take(_ stack: RecordedStack) {
-    let key = StackKey(at: stack.at, thread: stack.thread)
+    let key = StackKey(at: stack.at, threadID: stack.stack.threadID)
     if let place = stackPlaces[key] {
       stacks[place] = stack
     } else {
@@ -72,7 +72,7 @@ package struct Recording: Sendable {
 
   private struct StackKey: Hashable {
     var at: Instant
-    var thread: Int
+    var threadID: Int32
   }
 
   /// The wall clock at a moment, by the last reading before it, or else by the first.
@@ -82,7 +82,7 @@ package struct Recording: Sendable {
   }
 
   /// What a thread was last seen to do between two moments.
-  package func stack(ofThread index: Int, from start: Instant, before end: Instant) -> RecordedStack? {
-    stacks.last { $0.thread == index && $0.at >= start && $0.at < end }
+  package func stack(of threadID: Int32, from start: Instant, before end: Instant) -> RecordedStack? {
+    stacks.last { $0.stack.threadID == threadID && $0.at >= start && $0.at < end }
   }
 }

@@ -31,7 +31,7 @@ enum EntryKind: UInt8 {
   case watch = 1
   case threadBegan, threadEnded
   case clock
-  case programReplaced, sightChanged, judged
+  case programReplaced, sightChanged, judged, learned
   case looksMissing
   /// What they say is about the look that follows.
   case late, captured

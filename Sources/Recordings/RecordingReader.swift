@@ -48,14 +48,17 @@ package struct RecordingReader {
     case .watch: return .watch(try facts.watch(body))
     case .threadBegan: return .threadBegan(try thread(&body))
     case .threadEnded:
-      return .threadEnded(try threadIndex(&body), at: try body.moment())
+      return .threadEnded(
+        try threadIndex(&body), at: try body.moment(), try body.flag() ? .threadChanged : .threadEnded)
     case .clock:
       let at = try body.moment()
       let wall = try body.number(upTo: Int(RecordingFormat.mostWallMicroseconds))
       return .clock(RecordedClock(at: at, wallMicroseconds: Int64(wall)))
-    case .programReplaced: return .programReplaced
-    case .sightChanged: return .sightChanged
-    case .judged: return .judged(try body.flag())
+    case .programReplaced: return .programReplaced(try threadIndex(&body))
+    case .sightChanged: return .sightChanged(try threadIndex(&body))
+    case .learned:
+      return .learned(try threadIndex(&body), try body.meaning(), of: try body.site())
+    case .judged: return .judged(try threadIndex(&body), try body.flag())
     case .looksMissing: return .looksMissing(try body.number(upTo: Int(Int32.max)))
     case .late:
       late = try body.duration()
@@ -84,7 +87,6 @@ package struct RecordingReader {
     guard let role = ThreadRole(rawValue: String(decoding: try body.string().bytes, as: UTF8.self)) else {
       throw body.damage
     }
-    let reason = String(decoding: try body.string().bytes, as: UTF8.self)
-    return RecordedThread(index: index, threadID: threadID, name: name, role: role, reason: reason)
+    return RecordedThread(index: index, threadID: threadID, name: name, role: role)
   }
 }

@@ -5,6 +5,7 @@ package import StallCore
 /// What the judgement says at one look.
 package struct RejudgedAction: Sendable {
   package var action: StallAction
+  /// The index of the thread.
   package var thread: Int
   package var at: Instant
   /// When the next look came: what was captured before that belongs to this one.
@@ -14,30 +15,36 @@ package struct RejudgedAction: Sendable {
 package struct Rejudgement {
   private let threshold: Duration
   private let interval: Duration?
+  private let home: HomeSelector?
   private let hasExited: Bool
   private var reader: RecordingReader
   private var detectors: [Int: StallDetector] = [:]
-  private var isJudged = true
-  private var latest = Instant(nanoseconds: 0)
+  private var unjudged: Set<Int> = []
   /// Of the last look, and of what came after it: it is not known yet when the next look comes.
   private var waiting: [RejudgedAction] = []
+  /// The moment of the last look.
+  package private(set) var now = Instant(nanoseconds: 0)
   package private(set) var isAtEnd = false
   package private(set) var looks = 0
   package private(set) var lateLooks = 0
 
-  package init(_ recording: Recording, threshold: Duration) throws(RecordingProblem) {
+  /// `home`: where the loop parks, if a person says it; else as it was said when it was recorded.
+  package init(
+    _ recording: Recording, threshold: Duration, home: HomeSelector? = nil
+  ) throws(RecordingProblem) {
+    self.home = home ?? recording.watch.home
     reader = try RecordingReader(recording.bytes)
     self.threshold = threshold
     interval = threshold == recording.watch.threshold ? recording.watch.interval : nil
     hasExited = recording.exit != nil
   }
 
-  /// Goes on to the next look that was due, and answers what was said up to it.
+  /// Goes on to the next look that was due, and answers what was said before it.
   package mutating func next() -> [RejudgedAction] {
     while !isAtEnd {
-      // What cannot be read ends it; `Recording` has said so.
+      // What cannot be read ends it; `Recording` knows why.
       guard let entry = try? reader.next() else {
-        finish()
+        end(hasExited ? .targetExited : .watchEnded)
         return release(before: Instant(nanoseconds: .max))
       }
       if case .look(let look) = entry, !look.isAfterCapture {
@@ -50,12 +57,17 @@ package struct Rejudgement {
     return []
   }
 
-  /// The moment of the last look.
-  package var now: Instant { latest }
+  /// As if the watch had ended here.
+  package mutating func stop() -> [RejudgedAction] {
+    if !isAtEnd { end(.watchEnded) }
+    return release(before: Instant(nanoseconds: .max))
+  }
 
-  /// Of the followed thread; of several, the first.
+  /// Of all threads together.
   package var statistics: LoopStatistics {
-    detectors.min { $0.key < $1.key }?.value.statistics ?? LoopStatistics()
+    var sum = LoopStatistics()
+    for thread in detectors.keys.sorted() { if let detector = detectors[thread] { sum.add(detector.statistics) } }
+    return sum
   }
 
   package var isStalled: Bool { detectors.values.contains { $0.isStalled } }
@@ -63,41 +75,44 @@ package struct Rejudgement {
   private mutating func take(_ entry: RecordingEntry) {
     switch entry {
     case .look(let look): detectors[look.thread]?.absorbCapture(look.observation)
-    case .threadEnded(let thread, let moment):
-      latest = max(latest, moment)
-      interrupt(thread, .threadEnded)
-    case .programReplaced: forget(.targetReplaced)
-    case .sightChanged: forget(.rightsChanged)
-    case .judged(let isJudged):
-      self.isJudged = isJudged
-      for thread in detectors.keys { detectors[thread]?.isBlindToLoop = !isJudged }
+    case .threadEnded(let thread, let moment, let reason):
+      now = max(now, moment)
+      interrupt(thread, reason)
+    case .programReplaced(let thread): forget(thread, .targetReplaced)
+    case .sightChanged(let thread): forget(thread, .rightsChanged)
+    case .learned(let thread, let meaning, let site): detectors[thread]?.learn(meaning, of: site)
+    case .judged(let thread, let isJudged):
+      if isJudged { unjudged.remove(thread) } else { unjudged.insert(thread) }
+      detectors[thread]?.isBlindToLoop = !isJudged
     case .watch, .threadBegan, .clock, .looksMissing, .notice, .stack, .busyThread, .exit, .end: break
     }
   }
 
   private mutating func judge(_ look: RecordedLook) {
     var observation = look.observation
-    latest = observation.at
+    now = observation.at
     // The detector asks for it again where it matters.
     let blockedSince = observation.blockedSince
     observation.blockedSince = nil
-    var detector = detectors[look.thread] ?? newDetector
+    let thread = look.thread
+    if detectors[thread] == nil { detectors[thread] = newDetector(thread) }
+    guard let alertInterval = detectors[thread]?.alertInterval,
+      let action = detectors[thread]?.observe(observation, blockStart: { blockedSince }).action
+    else { return }
     looks += 1
-    if look.late > detector.alertInterval { lateLooks += 1 }
-    let (action, _) = detector.observe(observation) { blockedSince }
-    detectors[look.thread] = detector
-    say(action, look.thread)
+    if look.late > alertInterval { lateLooks += 1 }
+    say(action, thread)
   }
 
-  private var newDetector: StallDetector {
-    var detector = StallDetector(threshold: threshold, interval: interval)
-    detector.isBlindToLoop = !isJudged
+  private func newDetector(_ thread: Int) -> StallDetector {
+    var detector = StallDetector(threshold: threshold, interval: interval, home: home)
+    detector.isBlindToLoop = unjudged.contains(thread)
     return detector
   }
 
   private mutating func say(_ action: StallAction, _ thread: Int) {
     if action == .none { return }
-    waiting.append(RejudgedAction(action: action, thread: thread, at: latest, before: latest))
+    waiting.append(RejudgedAction(action: action, thread: thread, at: now, before: now))
   }
 
   private mutating func interrupt(_ thread: Int, _ reason: Interruption) {
@@ -105,16 +120,14 @@ package struct Rejudgement {
   }
 
   /// Nothing learned is true of what comes.
-  private mutating func forget(_ reason: Interruption) {
-    for thread in detectors.keys.sorted() {
-      interrupt(thread, reason)
-      detectors[thread]?.forget()
-    }
+  private mutating func forget(_ thread: Int, _ reason: Interruption) {
+    interrupt(thread, reason)
+    detectors[thread]?.forget()
   }
 
-  private mutating func finish() {
+  private mutating func end(_ reason: Interruption) {
     isAtEnd = true
-    for thread in detectors.keys.sorted() { interrupt(thread, hasExited ? .targetExited : .watchEnded) }
+    for thread in detectors.keys.sorted() { interrupt(thread, reason) }
   }
 
   private mutating func release(before moment: Instant) -> [RejudgedAction] {

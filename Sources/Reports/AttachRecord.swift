@@ -4,8 +4,8 @@ package import StallCore
 
 /// Something that cannot be had for this target, and why.
 package struct MissingAbility: Sendable, Encodable {
-  let what: EscapedText
-  let why: EscapedText
+  package let what: EscapedText
+  package let why: EscapedText
 
   /// For a remark.
   package var sentence: String { "missing: \(what.text), \(why.text)" }

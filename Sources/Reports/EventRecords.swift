@@ -44,12 +44,14 @@ package enum NoticeKind: String, Sendable, Encodable, CaseIterable {
   case namesMissing = "names.missing"
   case recordsLost = "records.lost"
   case reportsLimited = "reports.limited"
+  /// What a recording cannot tell.
+  case recordingGaps = "recording.gaps"
 }
 
 package struct NoticeRecord: Sendable, Encodable {
-  let kind: NoticeKind
+  package let kind: NoticeKind
   let text: EscapedText
-  let loop: LoopRecord?
+  package let loop: LoopRecord?
 
   /// - Parameters:
   ///   - text: one sentence without a full stop.
@@ -65,11 +67,17 @@ package struct NoticeRecord: Sendable, Encodable {
 
 /// The event loop of a thread, as far as it is known.
 package struct LoopRecord: Sendable, Encodable {
-  let threadID: Int32
-  let home: String?
-  let family: EscapedText?
-  let parked: Percent?
-  let nesting: Int?
+  package let threadID: Int32
+  package let home: String?
+  package let family: EscapedText?
+  package let parked: Percent?
+  package let nesting: Int?
+
+  package init(threadID: Int32, home: String?, family: String?, parkedPercent: Double?, nesting: Int?) {
+    (self.threadID, self.home, self.nesting) = (threadID, home, nesting)
+    self.family = family.map { EscapedText($0) }
+    parked = parkedPercent.map { Percent($0) }
+  }
 
   /// - Parameters:
   ///   - home: what `--home` takes; nil for a wait that it cannot name.
@@ -118,9 +126,9 @@ package struct OtherProcess: Sendable, Encodable, Equatable {
 }
 
 package struct ExitRecord: Sendable, Encodable {
-  let end: ProcessEnd
+  package let end: ProcessEnd
   let generation: Int
-  let survivors: [OtherProcess]?
+  package let survivors: [OtherProcess]?
 
   /// - Parameters:
   ///   - generation: which process of that name this was, from 1.

@@ -27,6 +27,8 @@ struct ExactBytes: Hashable, Sendable, Encodable {
     bytes = name.bytes
   }
 
+  var exact: ByteString { ByteString(bytes) }
+
   func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(Data(bytes).base64EncodedString())
@@ -61,7 +63,7 @@ package struct Milliseconds: Hashable, Sendable, Encodable {
 
 /// A share in percent, with two decimals at most.
 package struct Percent: Hashable, Sendable, Encodable {
-  let value: Double
+  package let value: Double
 
   /// Nil if there is no whole to have a share of.
   init?(_ part: Duration, of whole: Duration) {

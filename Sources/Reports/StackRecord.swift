@@ -9,6 +9,9 @@ package struct ThreadRecord: Hashable, Sendable, Encodable {
   let nameBytes: ExactBytes?
   package let role: ThreadRole
 
+  /// The name as it is, unescaped.
+  package var exactName: ByteString { nameBytes?.exact ?? ByteString(name.text) }
+
   package init(threadID: Int32, name: ByteString, role: ThreadRole) {
     self.threadID = threadID
     self.name = EscapedText(name)

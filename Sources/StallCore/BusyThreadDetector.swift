@@ -23,6 +23,10 @@ package struct BusyThread: Sendable, Equatable {
   /// 100 is one core.
   package var percent: Double
   package var window: Duration
+
+  package init(threadID: Int32, state: State, percent: Double, window: Duration) {
+    (self.threadID, self.state, self.percent, self.window) = (threadID, state, percent, window)
+  }
 }
 
 package struct BusyThreadDetector: Sendable {

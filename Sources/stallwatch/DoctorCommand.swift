@@ -27,7 +27,7 @@ struct DoctorCommand {
     switch options.target {
     case .process(let id): id
     case .named(let name): try ProcessSearch(name: name).only(for: .doctor)
-    case .program: nil
+    case .program, .recording: nil
     }
   }
 

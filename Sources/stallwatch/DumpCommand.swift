@@ -18,7 +18,7 @@ struct DumpCommand {
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let camera = ThreadCamera(try open(process), mayStop: !options.neverStop, isForDump: true)
     // Each of our processes takes milliseconds to start, so all do at once; what fails is told by the first question.
-    let reporter = DumpReporter(Reporter(options, process, output: output, rules: .none))
+    let reporter = DumpReporter(Reporter(options, .of(process), output: output, rules: .none))
     try? camera.prepare()
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
     let first = try captureOrRefuse(process, camera)
@@ -37,7 +37,7 @@ struct DumpCommand {
     switch options.target {
     case .process(let id): return id
     case .named(let name): return try ProcessSearch(name: name).only(for: .dump)
-    case .program: throw ProgramFailure(code: .wrongUsage, text: "no process was named")
+    case .program, .recording: throw ProgramFailure(code: .wrongUsage, text: "no process was named")
     }
   }
 

@@ -1,10 +1,13 @@
 // What is known of the place and the cause of the stall that is being told: its stack, which may come late.
 
 internal import Diagnosis
+internal import Recordings
 internal import StallCore
 
 struct Episode {
   private(set) var stack: Stack?
+  /// When that was copied.
+  private(set) var stackAt: Instant?
   private(set) var cause: Cause?
   /// In the making: the oldest capture, and the newest one.
   private var pending: [PendingStack] = []
@@ -23,7 +26,10 @@ struct Episode {
     let end = Instant.now + time
     while let oldest = pending.first {
       let (newest, isFinal) = analyst.stack(of: oldest, within: max(.zero, end - .now))
-      if !newest.frames.isEmpty || stack?.frames.isEmpty ?? true { stack = newest }
+      if !newest.frames.isEmpty || stack?.frames.isEmpty ?? true {
+        (stack, stackAt) = (newest, oldest.thread.at)
+      }
+      if let recorded = oldest.thread.recorded { cause = recorded.cause }
       if !isFinal { break }
       pending.removeFirst()
     }

@@ -3,11 +3,14 @@
 internal import CommandLineOptions
 internal import Linux
 internal import Observation
+internal import Recordings
 internal import Reports
 internal import StallCore
 
 final class FollowedThread {
   let record: ThreadRecord
+  /// Its number in the watch, from 0.
+  private let index: Int
   private let context: WatchContext
   private var observer: ProcObserver
   private(set) var detector: StallDetector
@@ -29,6 +32,8 @@ final class FollowedThread {
   init(_ record: ThreadRecord, _ context: WatchContext, observer: consuming ProcObserver) {
     self.record = record
     self.context = context
+    index = context.newThreadIndex()
+    context.recorder?.begin(RecordedThread(record, index: index))
     let options = context.options
     sight = observer.sight
     self.observer = observer
@@ -56,9 +61,15 @@ final class FollowedThread {
     if observer.sight != sight { take(observer.sight) }
     let hasNews = inquiry.takeAnswers(context.answers, for: record.threadID, at: seen.at) {
       detector.learn($0, of: $1)
+      context.recorder?.learned($0, of: $1, index, at: seen.at)
     }
     seen.passes = passes.look(at: seen, detector.loop.home, hasNews ? inquiry : nil)
-    let (action, next) = detector.observe(seen) { observer.blockStart(of: seen) }
+    var blockedSince: Instant?
+    let (action, next) = detector.observe(seen) {
+      blockedSince = observer.blockStart(of: seen)
+      return blockedSince
+    }
+    context.recorder?.look(seen, blockedSince: blockedSince, of: index, dueAt: due)
     let isFirst = lastLook == nil
     lastLook = seen
     nextLook = next
@@ -101,6 +112,7 @@ final class FollowedThread {
   private func lookFailed(_ error: Errno) {
     nextLook = .now + detector.alertInterval
     missedLooks += 1
+    if error.meansTaskGone, missedLooks == 1 { context.recorder?.ended(index, .threadEnded, at: .now) }
     if error.meansTaskGone { cutOff(.threadEnded) }
     if let remark = remarks.lookFailed(error) { context.queue.push(.notice(remark)) }
   }
@@ -110,8 +122,10 @@ final class FollowedThread {
       image = newImage
       remarks.whyNoLoop = context.camera.executableFacts()?.whyNoLoop
       detector.isBlindToLoop = context.options.cpuOnly || remarks.whyNoLoop != nil
+      context.recorder?.judged(index, !detector.isBlindToLoop, at: .now)
     }
     guard image != nil else { return }
+    context.recorder?.programReplaced(index, at: .now)
     cutOff(.targetReplaced)
     detector.forget()
     inquiry.forget()
@@ -121,6 +135,7 @@ final class FollowedThread {
   /// Waits seen by their kind and waits seen in full are not comparable: the loop has to be found anew.
   private func take(_ newSight: WaitSight) {
     sight = newSight
+    context.recorder?.sightChanged(index, at: .now)
     context.camera.denied = newSight.refusal
     cutOff(.rightsChanged)
     detector.forget()
@@ -146,7 +161,10 @@ final class FollowedThread {
   private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
     let thread = context.camera.capture(
       record.threadID, role: record.role, look: look.map(detector.loop.naming), stall: stall)
-    if let after = try? observe() { detector.absorbCapture(after) }
+    if let after = try? observe() {
+      detector.absorbCapture(after)
+      context.recorder?.lookAfterCapture(after, of: index)
+    }
     return thread
   }
 
@@ -216,6 +234,7 @@ final class FollowedThread {
 
   /// No more looks will come.
   func end(_ reason: Interruption) {
+    if reason == .threadEnded || reason == .threadChanged { context.recorder?.ended(index, reason, at: .now) }
     if reason != .targetExited, detector.isStalled, let lastLook {
       let action = detector.interrupt(reason)
       if case .report(let stall) = action {

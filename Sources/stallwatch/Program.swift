@@ -43,6 +43,7 @@ enum Program {
       case .watch:
         var command = WatchCommand(options)
         return .status(try command.run())
+      case .replay: return .status(try ReplayCommand(options).run())
       case .dump: return .status(try DumpCommand(options).run())
       case .run: return try RunCommand(options).run()
       case .doctor: return .status(try DoctorCommand(options).run())

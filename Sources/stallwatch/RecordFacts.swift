@@ -38,13 +38,13 @@ extension AttachRecord {
 
 extension AttachRecord {
   /// The kernel takes the lock of the target's memory for it.
-  private static let noCommandLine = MissingAbility(
+  static let noCommandLine = MissingAbility(
     what: "command line", why: "it could not be read within 200 ms")
 }
 
 extension ThreadChoice {
   /// Why the thread of the first record is the one that is followed.
-  fileprivate var reason: String {
+  var reason: String {
     switch self {
     case .auto: "the first thread of the process; another one, should that run the loop"
     case .main: "the first thread of the process"

@@ -2,6 +2,7 @@
 
 internal import Diagnosis
 internal import Linux
+internal import Recordings
 internal import Reports
 internal import Stacks
 internal import StallCore
@@ -18,11 +19,18 @@ struct CapturedThread: Sendable {
   var maps: SealedBytes?
   /// What was seen of it at that moment; nil for threads that are only copied.
   var evidence: Evidence?
+  /// When the copy was begun.
+  var at: Instant
+  /// In a replay: what had become of it.
+  var recorded: RecordedStack?
 }
 
 /// What the watch has to say.
 enum ReportItem: Sendable {
   case attached(AttachRecord)
+  /// What is recorded with `--record`.
+  case recordingBegins(RecordedWatch)
+  case looksRecorded
   /// The loop was seen at work for the first time: stacks may be wanted soon.
   case stallMayCome
   case stall(Stall, ThreadRecord, CapturedThread?)

@@ -3,6 +3,7 @@
 internal import CommandLineOptions
 internal import Diagnosis
 internal import Linux
+internal import Recordings
 internal import Reports
 internal import Stacks
 internal import StallCore
@@ -23,23 +24,25 @@ struct Reporter: ~Copyable {
   private var homes: HomeStackReader
   /// A stall may come at any moment.
   private var keepsAnalyst = false
+  private var recording: RecordingFile?
 
   /// `answers`: where the watch finds what stacks said of the loop.
   init(
-    _ options: Options, _ process: WatchedProcess, output: consuming ReportOutput, rules: LoopRules,
-    answers: HomeAnswers = HomeAnswers()
+    _ options: Options, _ origin: RecordOrigin, output: consuming ReportOutput, rules: LoopRules,
+    answers: HomeAnswers = HomeAnswers(), recording: consuming RecordingFile? = nil
   ) {
     homes = HomeStackReader(rules, answers)
     isForPrograms = options.outputKind == .json
     isQuiet = options.verbosity == .quiet
-    series = RecordSeries(origin: .of(process))
+    series = RecordSeries(origin: origin)
     threshold = options.threshold
     places = PlaceLog(cooldown: options.cooldown)
     format =
       options.outputKind == .json
       ? JSONFormat() : TextFormat(style: TextStyle(options, output.terminal))
-    analyst = StackAnalyst(process: process.id, maxFrames: options.maxFrames, detail: options.symbols)
+    analyst = StackAnalyst(process: origin.processID, maxFrames: options.maxFrames, detail: options.symbols)
     self.output = output
+    self.recording = recording
   }
 
   /// Starts what will be needed at once.
@@ -59,6 +62,7 @@ struct Reporter: ~Copyable {
       }
       homes.proceed(analyst)
       isLast = batch.isLast
+      recording?.proceed()
       for (item, moment) in batch.items where !queue.isOutputGone { write(item, moment, queue) }
       if batch.droppedCaptures + batch.droppedItems > 0, let moment = batch.items.last?.moment {
         write(.notice(NoticeRecord(.recordsLost, lossText(batch))), moment, queue)
@@ -102,6 +106,11 @@ struct Reporter: ~Copyable {
   private mutating func bodies(of item: ReportItem, at moment: Moment) -> [RecordBody] {
     switch item {
     case .attached(let record): return [.attach(record)]
+    case .recordingBegins(var watch):
+      (watch.watchID, watch.host) = (series.origin.watchID, series.origin.host)
+      recording?.begin(watch)
+      return []
+    case .looksRecorded: return []
     case .stallMayCome:
       keepsAnalyst = true
       analyst.prepare()
@@ -113,26 +122,34 @@ struct Reporter: ~Copyable {
       if !keepsAnalyst, homes.isIdle { analyst.rest() }
       return []
     case .stall(let stall, let record, let thread):
-      return stallBodies(stall, record, thread, moment) + remarks()
+      return stallBodies(stall, record, thread, moment) + remarks(moment)
     case .lateStack(let id, let thread):
       episodes[id]?.take(thread, analyst)
-      return remarks()
+      return remarks(moment)
     case .companion(let key, let thread):
       companions.add(analyst.stack(of: thread, within: timeLeft(Self.patienceForWorkers, moment)), key)
       return []
     case .saturationSample(let id, let thread, let weight, let loop):
       saturations.take(id, thread, weight: weight, loop: loop, homes.rules, analyst)
-      return remarks()
+      return remarks(moment)
     case .saturation(let statement, let record):
-      return saturationBodies(statement, record, moment) + remarks()
+      return saturationBodies(statement, record, moment) + remarks(moment)
     case .busyThread(let busy, let thread):
       let stack = analyst.stack(of: thread, within: timeLeft(Self.patienceForWorkers, moment))
-      return [.cpu(BusyThreadRecord(busy, stack: stack))] + remarks()
+      recording?.add(
+        RecordedBusyThread(at: moment.monotonic, percent: busy.percent, window: busy.window, stack: stack))
+      return [.cpu(BusyThreadRecord(busy, stack: stack))] + remarks(moment)
     case .dumpedThread(let thread): return [.dump(ThreadDumpRecord(analyst.stack(of: thread)))]
-    case .dumpDone(let record): return [.dumpSummary(record)] + remarks()
-    case .notice(let record): return remark(record)
-    case .exit(let record): return [.exit(record)]
+    case .dumpDone(let record): return [.dumpSummary(record)] + remarks(moment)
+    case .notice(let record): return remark(record, moment)
+    case .exit(let record):
+      recording?.add(RecordedExit(record, at: moment.monotonic))
+      return [.exit(record)]
     case .summary(let totals):
+      recording?.end(
+        RecordedEnd(
+          at: moment.monotonic, cpuTime: totals.cpuTime + analyst.cpuTime,
+          targetStopped: totals.targetStopped))
       return [.summary(summary(totals))]
     case .reopenOutput:
       output.reopen()
@@ -141,15 +158,16 @@ struct Reporter: ~Copyable {
   }
 
   /// A remark is a record for programs and a line on standard error for people.
-  private mutating func remark(_ record: NoticeRecord) -> [RecordBody] {
+  private mutating func remark(_ record: NoticeRecord, _ moment: Moment) -> [RecordBody] {
+    recording?.add(RecordedNotice(record, at: moment.monotonic))
     if isForPrograms { return [.notice(record)] }
     if !isQuiet { output.remark(record.sentence) }
     return []
   }
 
-  private mutating func remarks() -> [RecordBody] {
+  private mutating func remarks(_ moment: Moment) -> [RecordBody] {
     var bodies: [RecordBody] = []
-    for text in analyst.takeRemarks() { bodies += remark(NoticeRecord(.namesMissing, text.escaped)) }
+    for text in analyst.takeRemarks() { bodies += remark(NoticeRecord(.namesMissing, text.escaped), moment) }
     return bodies
   }
 
@@ -178,6 +196,11 @@ struct Reporter: ~Copyable {
     if let thread { episode.take(thread, analyst) }
     let time = timeLeft(patience(stall.state, moment), moment)
     episode.proceed(analyst, within: time)
+    if let stack = episode.stack, let at = episode.stackAt {
+      recording?.add(
+        RecordedStack(
+          at: at, stack: stack, cause: episode.cause, companions: companions.stacks(of: stall.id)))
+    }
     episodes[stall.id] = stall.state == .ongoing ? episode : nil
     if stall.state != .ongoing { episode.end(analyst) }
     let statement = EpisodeStatement(
@@ -214,7 +237,7 @@ struct Reporter: ~Copyable {
   ) -> (Repetition?, news: [RecordBody]) {
     let repetition = places.judge(statement, at: moment.monotonic)
     let change = places.takeLimitChange()
-    return (repetition, change.map { remark(NoticeRecord(.reportsLimited, $0.sentence)) } ?? [])
+    return (repetition, change.map { remark(NoticeRecord(.reportsLimited, $0.sentence), moment) } ?? [])
   }
 
   private func summary(_ totals: WatchTotals) -> SummaryRecord {

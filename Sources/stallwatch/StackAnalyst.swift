@@ -3,6 +3,7 @@
 internal import Analysis
 internal import CommandLineOptions
 internal import Linux
+internal import Recordings
 internal import Stacks
 internal import StallCore
 
@@ -48,6 +49,7 @@ final class StackAnalyst {
   /// Waits for the whole stack no longer than told; what is there by then is the answer. `isFinal`: no more will come.
   func stack(of pending: PendingStack, within time: Duration) -> (stack: Stack, isFinal: Bool) {
     let thread = pending.thread
+    if let recorded = thread.recorded { return (recorded.stack, true) }
     var stack = Stack(
       threadID: thread.threadID, threadName: thread.name, role: thread.role, way: nil, stoppedFor: .zero,
       end: .notCaptured, frames: [])

@@ -57,6 +57,7 @@ final class ThreadCamera {
     look: ThreadObservation? = nil,
     stall: Stall? = nil
   ) -> CapturedThread {
+    let began = Instant.now
     let rules = CaptureRules(isParked: isParked, mayStop: mayStop, isDump: isDump)
     let waits = isDump && denied == nil && takesStacks
     let evidence = evidenceReader(thread)
@@ -78,7 +79,7 @@ final class ThreadCamera {
         evidence.gather(
           $0, sleepingIn: channel, stallClass: stall?.stallClass, userShare: stall?.breakdown.userShare,
           functions: [])
-      })
+      }, at: began)
     // One that was lost on the way is replaced now, or the next stall would have to wait for it.
     try? helper.prepare()
     return captured

@@ -4,6 +4,7 @@ internal import CommandLineOptions
 internal import Glibc
 internal import Linux
 internal import Observation
+internal import Recordings
 internal import Reports
 internal import Stacks
 internal import StallCore
@@ -25,6 +26,9 @@ struct Watch {
     let command: [ByteString]?
     let buildID: String?
     let sight: WaitSight
+    let channel = options.record == nil ? nil : RecordingChannel()
+    let recording: RecordingFile? =
+      if let path = options.record, let channel { try RecordingFile(path, channel) } else { nil }
     do throws(Errno) {
       let camera = ThreadCamera(
         try process.open(), mayStop: !options.neverStop, takesStacks: !options.cpuOnly)
@@ -40,18 +44,27 @@ struct Watch {
       if let refusal = sight.refusal, RightsFacts(process.id).isSomeoneElses { throw refusal }
       camera.denied = sight.refusal
       queue = try ReportQueue()
-      let context = WatchContext(options, process, camera: camera, queue: queue, answers: answers)
+      let recorder = channel.map { [queue] in LookRecorder($0, queue) }
+      let context = WatchContext(
+        options, process, camera: camera, queue: queue, answers: answers, recorder: recorder)
       let isByName = if case .named = options.thread { true } else { false }
       let first = isByName ? nil : FollowedThread(process.thread, context, observer: observer)
       loop = try WatchLoop(context, signals: signals, first: first, meaning: meaning)
-      try Self.startReporting(
-        Reporter(options, process, output: output, rules: rules, answers: answers), queue)
+      let reporter = Reporter(
+        options, .of(process), output: output, rules: rules, answers: answers, recording: recording)
+      try Self.startReporting(reporter, queue)
     } catch {
       if error.meansTaskGone { throw Refusal.noProcess(process.id) }
       throw Refusal.notPermitted(process.id, error)
     }
     loop.begin()
     let rights = WatchRights(process.id, options, sight)
+    if options.record != nil {
+      queue.push(
+        .recordingBegins(
+          RecordedWatch(
+            process, options, rights, command: command, buildID: buildID, startedAt: loop.totals.began)))
+    }
     queue.push(.attached(AttachRecord(process, options, rights, command: command, buildID: buildID)))
   }
 

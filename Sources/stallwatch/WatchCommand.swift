@@ -49,7 +49,7 @@ struct WatchCommand: ~Copyable {
   private func nextProcess(_ signals: borrowing SignalDescriptor) throws(ProgramFailure) -> Int32? {
     switch options.target {
     case .process(let id): return id
-    case .program: return nil
+    case .program, .recording: return nil
     case .named(let name):
       let search = ProcessSearch(name: name)
       if !options.wait { return try search.only(for: options.command) }

@@ -12,14 +12,18 @@ final class WatchContext {
   let queue: ReportQueue
   /// What stacks said of waits.
   let answers: HomeAnswers
+  /// With `--record`.
+  let recorder: LookRecorder?
   var companions: CompanionStacks
   var programChanges = ProgramChanges()
   private var episodes = 0
+  private var threadIndexes = 0
 
   init(
     _ options: Options, _ process: WatchedProcess, camera: ThreadCamera, queue: ReportQueue,
-    answers: HomeAnswers
+    answers: HomeAnswers, recorder: LookRecorder?
   ) {
+    self.recorder = recorder
     self.answers = answers
     self.options = options
     self.process = process
@@ -36,6 +40,12 @@ final class WatchContext {
   func newEpisode() -> Int {
     episodes += 1
     return episodes
+  }
+
+  /// Followed threads are numbered from 0.
+  func newThreadIndex() -> Int {
+    threadIndexes += 1
+    return threadIndexes - 1
   }
 
   /// Follows these no longer.
@@ -58,8 +68,10 @@ final class WatchContext {
 
 /// How often was looked, and how often that was late.
 struct LookCount: Sendable {
-  private(set) var all = 0
-  private(set) var late = 0
+  private(set) var all: Int
+  private(set) var late: Int
+
+  init(all: Int = 0, late: Int = 0) { (self.all, self.late) = (all, late) }
 
   mutating func count(at moment: Instant, dueAt due: Instant, tolerance: Duration) {
     all += 1

@@ -193,6 +193,7 @@ final class WatchLoop {
     if end != .targetEnded { for thread in threads { thread.look(dueAt: .now) } }
     for thread in threads { thread.end(end == .targetEnded ? .targetExited : .watchEnded) }
     context.tellProgramChanges(at: .now, isLast: true)
+    context.recorder?.finish()
     var looks = context.retiredLooks
     var statistics = context.retiredStatistics
     for thread in threads {

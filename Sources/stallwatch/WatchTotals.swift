@@ -1,6 +1,7 @@
 // What a watch adds up to, for the last record.
 
 internal import Linux
+internal import Recordings
 internal import Reports
 internal import StallCore
 
@@ -20,6 +21,22 @@ struct WatchTotals: Sendable {
     self.began = began
     self.generation = generation
     ownCPUBefore = generation == 1 ? .zero : .nanoseconds(Clock.ownCPUNanoseconds)
+  }
+
+  /// Of a recorded watch.
+  init(_ recorded: RecordedWatch, _ end: RecordedEnd?, busyThreads: Int) {
+    began = recorded.startedAt
+    generation = recorded.generation
+    ownCPUBefore = .zero
+    self.busyThreads = busyThreads
+    cpuTime = end?.cpuTime ?? .zero
+    targetStopped = end?.targetStopped ?? .zero
+  }
+
+  mutating func finish(_ statistics: LoopStatistics, _ looks: LookCount, at end: Instant) {
+    self.statistics = statistics
+    self.looks = looks
+    watched = end - began
   }
 
   mutating func finish(
