@@ -23,12 +23,11 @@ enum ActivityCode {
     return kind | UInt8(index + 1)
   }
 
-  /// Outer nil: no such number.
-  static func waitKind(_ code: UInt8) -> WaitKind?? {
-    guard code & 0xF0 == kind else { return nil }
+  /// Nil: no such number.
+  static func blockedByKind(_ code: UInt8) -> Activity? {
     let number = Int(code & 0x0F)
-    if number == 0 { return .some(nil) }
-    return number <= kinds.count ? kinds[number - 1] : nil
+    guard code & 0xF0 == kind, number <= kinds.count else { return nil }
+    return .blockedByKind(number == 0 ? nil : kinds[number - 1])
   }
 }
 

@@ -83,8 +83,8 @@ extension LookMemory {
       calls.replace(slot, with: call)
       return .blocked(call)
     default:
-      guard let kind = ActivityCode.waitKind(code) else { throw input.damage }
-      return .blockedByKind(kind)
+      guard let activity = ActivityCode.blockedByKind(code) else { throw input.damage }
+      return activity
     }
   }
 

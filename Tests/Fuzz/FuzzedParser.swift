@@ -17,7 +17,9 @@ struct FuzzedParser {
     self.init(name, seeds: texts.map { Array($0.utf8) }, run: run)
   }
 
-  static var all: [FuzzedParser] { kernelFiles + moduleFiles + stacks + texts + messages + observations }
+  static var all: [FuzzedParser] { 
+    kernelFiles + moduleFiles + stacks + texts + messages + observations + recordingFiles
+  }
 
   static func named(_ name: String) -> FuzzedParser? { all.first { $0.name == name } }
 }
