@@ -30,7 +30,9 @@ extension LookMemory {
   ) {
     let changes = changes(in: look)
     let deviation = (look.at.microseconds - expected).zigzag
-    if changes.isEmpty, deviation <= RecordingFormat.mostDeviation, thread <= RecordingFormat.mostRepeatedThread {
+    if changes.isEmpty, deviation <= RecordingFormat.mostDeviation,
+      thread <= RecordingFormat.mostRepeatedThread
+    {
       bytes.append(RecordingFormat.repeatedLook | UInt8(thread) << 4 | UInt8(deviation >> 8))
       bytes.append(UInt8(truncatingIfNeeded: deviation))
     } else {
@@ -114,7 +116,9 @@ extension RecordingBytes {
   /// A mask of those that differ, and their differences.
   fileprivate mutating func append(_ arguments: InlineArguments, after former: InlineArguments) {
     var mask: UInt8 = 0
-    for index in 0..<InlineArguments.count where arguments[index] != former[index] { mask |= 1 << UInt8(index) }
+    for index in 0..<InlineArguments.count where arguments[index] != former[index] {
+      mask |= 1 << UInt8(index)
+    }
     append(mask)
     for index in 0..<InlineArguments.count where mask & 1 << UInt8(index) != 0 {
       append(signed: Int64(bitPattern: arguments[index] &- former[index]))

@@ -66,7 +66,9 @@ package struct Rejudgement {
   /// Of all threads together.
   package var statistics: LoopStatistics {
     var sum = LoopStatistics()
-    for thread in detectors.keys.sorted() { if let detector = detectors[thread] { sum.add(detector.statistics) } }
+    for thread in detectors.keys.sorted() {
+      if let detector = detectors[thread] { sum.add(detector.statistics) }
+    }
     return sum
   }
 

@@ -1,6 +1,6 @@
 // A wait in a recording, and what its stack has said of it.
 
-internal import StallCore
+package import StallCore
 
 extension RecordingBytes {
   package mutating func appendLearned(_ meaning: WaitMeaning, of site: Site, _ thread: Int) {

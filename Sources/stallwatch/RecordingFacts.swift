@@ -77,7 +77,8 @@ extension AttachRecord {
     self.init(
       name: watch.name, command: watch.command, executable: watch.executable, buildID: watch.buildID,
       startTicks: watch.startTicks, generation: watch.generation, threads: watch.threads,
-      thread: ThreadRecord(watch.thread), threadReason: watch.threadReason, threshold: threshold, cpuThreshold: watch.cpuThreshold,
+      thread: ThreadRecord(watch.thread), threadReason: watch.threadReason, threshold: threshold,
+      cpuThreshold: watch.cpuThreshold,
       cpuWindow: watch.cpuWindow, observer: ObserverKind(rawValue: watch.observer) ?? .proc,
       captureWays: watch.captureWays,
       missing: watch.missing.map { MissingAbility(what: $0.what, why: $0.why) })

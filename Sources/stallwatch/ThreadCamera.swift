@@ -87,10 +87,12 @@ final class ThreadCamera {
 
   /// Copies a thread in its wait, which nothing disturbs. `look` is what the watch has just seen.
   func copyWaiting(_ thread: Int32, role: ThreadRole, look: ThreadObservation) -> CapturedThread {
+    let began = Instant.now
     var result = captureNow(thread, CaptureRules(isParked: true, mayStop: false))
     if case .success(let raw) = result, !raw.isOfBlock(seenBy: look) { result = .failure(.moved) }
     return CapturedThread(
-      threadID: thread, name: name(of: thread), role: role, result: result, maps: maps(for: thread, result))
+      threadID: thread, name: name(of: thread), role: role, result: result, maps: maps(for: thread, result),
+      at: began)
   }
 
   private func captureNow(_ thread: Int32, _ rules: CaptureRules) -> Result<RawCapture, CaptureFailure> {

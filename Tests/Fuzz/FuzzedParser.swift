@@ -17,7 +17,7 @@ struct FuzzedParser {
     self.init(name, seeds: texts.map { Array($0.utf8) }, run: run)
   }
 
-  static var all: [FuzzedParser] { 
+  static var all: [FuzzedParser] {
     kernelFiles + moduleFiles + stacks + texts + messages + observations + recordingFiles
   }
 

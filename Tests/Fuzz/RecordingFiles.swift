@@ -28,7 +28,7 @@ extension FuzzedParser {
     bytes.appendHeader()
     var facts = FactEncoder()
     facts.append(RecordedWatch(), to: &bytes)
-    bytes.append(RecordedThread(index: 0, threadID: 7, name: "viewer", role: .main, reason: "first"))
+    bytes.append(RecordedThread(index: 0, threadID: 7, name: "viewer", role: .main))
     let beginning = bytes.bytes
     var encoder = LookEncoder()
     for number in 0..<30 { append(number, &encoder, &bytes) }
@@ -43,7 +43,7 @@ extension FuzzedParser {
     bytes.append(RecordedClock(at: at, wallMicroseconds: 1_000_000))
     bytes.appendProgramReplaced(0)
     bytes.appendJudged(0, false)
-    bytes.appendThreadEnded(0, at: at)
+    bytes.appendEnded(0, .threadEnded, at: at)
     facts.append(RecordedExit(at: at, how: .exited(1), survivors: nil), to: &bytes)
     facts.append(RecordedEnd(at: at, cpuTime: .zero, targetStopped: .zero), to: &bytes)
     return [bytes.bytes, beginning]
@@ -60,7 +60,9 @@ extension FuzzedParser {
       activity: .blocked(call), cpuTime: .milliseconds(moved), runQueueDelay: .zero,
       timesScheduled: UInt64(moved), voluntarySwitches: UInt64(moved),
       descriptors: isWorking ? nil : DescriptorSet([3, 4]))
-    if number % 8 == 7 { look.passes = PassSight(source: .breakpoint, lastPass: look.at, quietSince: look.at) }
+    if number % 8 == 7 {
+      look.passes = PassSight(source: .breakpoint, lastPass: look.at, quietSince: look.at)
+    }
     encoder.append(look, of: 0, isAfterCapture: number == 15, to: &bytes)
   }
 }

@@ -93,11 +93,13 @@ enum MadeUpFacts {
     (watch.threshold, watch.interval) = (.milliseconds(500), .milliseconds(20))
     (watch.cpuThreshold, watch.cpuWindow) = (70, .seconds(3))
     watch.startedAt = Instant(nanoseconds: 4_000_000_000_000)
+    (watch.thread, watch.threadReason) = (thread, "the first thread of the process")
+    watch.home = HomeSelector("epoll:7")
     return watch
   }
 
   static let thread = RecordedThread(
-    index: 0, threadID: 7, name: "viewer", role: .main, reason: "the first thread of the process")
+    index: 0, threadID: 7, name: "viewer", role: .main)
 
   static var stack: RecordedStack {
     RecordedStack(
@@ -125,7 +127,8 @@ enum MadeUpFacts {
   }
 
   static let notice = RecordedNotice(
-    at: Instant(nanoseconds: 5_000_000_000_000), kind: "loop.found", text: "loop found: epoll 7")
+    at: Instant(nanoseconds: 5_000_000_000_000), kind: "loop.found", text: "loop found: epoll 7",
+    loop: RecordedLoop(threadID: 7, home: "epoll:7", family: nil, parkedPercent: 99.5, nesting: 2))
   static let exit = RecordedExit(
     at: Instant(nanoseconds: 6_000_000_000_000), how: .signalled(15),
     survivors: [RecordedExit.Survivor(processID: 43, name: "child")])

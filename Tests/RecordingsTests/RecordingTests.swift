@@ -75,7 +75,31 @@ import Testing
     let stack = recording.stack(
       of: 7, from: MadeUpFacts.stack.at, before: MadeUpFacts.stack.at + .milliseconds(1))
     #expect(stack.map { "\($0)" } == "\(MadeUpFacts.stack)")
-    #expect(recording.stack(of: 7, from: MadeUpFacts.stack.at + .milliseconds(1), before: .init(nanoseconds: .max)) == nil)
+    #expect(
+      recording.stack(of: 7, from: MadeUpFacts.stack.at + .milliseconds(1), before: .init(nanoseconds: .max))
+        == nil)
+  }
+
+  @Test("what stacks said of waits comes back") func meaningsOfWaitsComeBack() throws {
+    let call = MadeUpLooks.epoll
+    var sites = [Site(.unseen)]
+    let numbers = [
+      SystemCallNumber.epollWait, SystemCallNumber.poll, SystemCallNumber.ioUringEnter,
+      SystemCallNumber.accept, SystemCallNumber.msgrcv, SystemCallNumber.wait4, SystemCallNumber.futex,
+    ]
+    for number in numbers {
+      for descriptors in [nil, DescriptorSet([3, 9])] {
+        var other = call
+        (other.number, other.arguments.third, other.arguments.fourth) = (number, 250, 17)
+        sites.append(try #require(Site(other, descriptors: descriptors)))
+      }
+    }
+    var bytes = RecordingBytes.started
+    for site in sites { bytes.appendLearned(.work, of: site, 3) }
+    let learned = try bytes.entries().compactMap {
+      if case .learned(3, .work, of: let site) = $0 { site } else { nil }
+    }
+    #expect(learned == sites)
   }
 
   @Test("a file that ends anywhere is used up to there") func truncatedFileIsUsed() throws {
@@ -95,7 +119,9 @@ import Testing
 
   @Test("no recording, and one of a newer format") func otherFilesAreRefused() {
     #expect(throws: RecordingProblem.notARecording) { try Recording([]) }
-    #expect(throws: RecordingProblem.notARecording) { try Recording(Array("#!/bin/sh\nexit 0 # or something\n".utf8)) }
+    #expect(throws: RecordingProblem.notARecording) {
+      try Recording(Array("#!/bin/sh\nexit 0 # or something\n".utf8))
+    }
     let newer = RecordingFormat.magic + [UInt8(RecordingFormat.version) + 1, 0, 1, 2]
     #expect(throws: RecordingProblem.newerFormat(RecordingFormat.version + 1)) { try Recording(newer) }
   }
@@ -112,12 +138,12 @@ import Testing
   @Test(
     "what no watch writes is damage, and what stands before it is used",
     arguments: [
-      [0x40, 0, 0xB1, 0xE3, 0x2D],  // A look a microsecond before the last one: time goes back.
+      [0x40, 0, 0xB3, 0xE3, 0x2D],  // A look a microsecond before the last one: time goes back.
       [0xF0, 0x00],  // A thread that was never looked at shows nothing new.
       [0x44, 0, 0, 0x11, 0],  // There is no such state.
       [0x44, 0, 0, 0x53, 0x4F],  // Nor such a wait.
       [0x41, 0, 0, 0x01, 0, 0, 0],  // Negative CPU time.
-      [0x0D, 2, 0, 0],  // An entry that is shorter than what it holds.
+      [0x0E, 2, 0, 0],  // An entry that is shorter than what it holds.
       [0x40, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7F],  // A number of more than 64 bits.
     ] as [[UInt8]])
   func damageIsFound(_ entry: [UInt8]) throws {

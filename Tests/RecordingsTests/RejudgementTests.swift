@@ -31,7 +31,9 @@ import Testing
     held.at = held.at + .milliseconds(1)
     encoder.append(held, of: 0, isAfterCapture: true, to: &bytes)
     for tenth in 11..<20 { encoder.append(look(tenth, restarted, moved: 7, since: 10), of: 0, to: &bytes) }
-    for tenth in 20..<24 { encoder.append(look(tenth, parked, moved: tenth - 12, since: 20), of: 0, to: &bytes) }
+    for tenth in 20..<24 {
+      encoder.append(look(tenth, parked, moved: tenth - 12, since: 20), of: 0, to: &bytes)
+    }
     var facts = FactEncoder()
     facts.append(MadeUpFacts.end, to: &bytes)
     return try Recording(bytes.bytes)
