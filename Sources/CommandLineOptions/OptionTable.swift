@@ -48,6 +48,16 @@ package let optionTable: [OptionDefinition] = [
     "cooldown", for: watching, .read("DUR", default: "5s", into: \.cooldown, by: readCooldown),
     "distance of reports of one place, doubled each time; 0: all"),
   OptionDefinition(
+    "watchdog", for: watching, .set(\.watchdog, to: true),
+    "launch 20s, resume, suspend 10s, quit 6s, background 3m"),
+  OptionDefinition(
+    "phase", for: watching,
+    .value(name: "NAME=DUR", default: nil) { (text, options) throws(ValueProblem) in
+      let (phase, threshold) = try readPhase(text)
+      options.phases[phase] = threshold
+    },
+    "the threshold of one phase of the program's life, as above"),
+  OptionDefinition(
     "stacks", for: watching, .read("WHICH", default: "stalled", into: \.stacks, by: readChoice),
     "of a stall: stalled, busy (and lock holders), or all"),
   OptionDefinition(

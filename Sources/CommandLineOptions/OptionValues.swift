@@ -27,6 +27,23 @@ func readCooldown(_ text: String) throws(ValueProblem) -> Duration {
   text == "0" || text == "0s" || text == "0ms" ? .zero : try readSeconds(text)
 }
 
+/// `launch=5s`.
+func readPhase(_ text: String) throws(ValueProblem) -> (Phase, Duration) {
+  let names = Phase.special.map(\.rawValue)
+  guard let equals = text.firstIndex(of: "=") else { throw .notAPhase(names) }
+  let name = String(text[..<equals])
+  guard name != Phase.normal.rawValue, let phase = Phase(rawValue: name) else { throw .notAPhase(names) }
+  let duration: Duration
+  do { duration = try readDuration(String(text[text.index(after: equals)...]), likely: "s") } catch {
+    switch error {
+    case .tooLong, .noUnit: throw error
+    default: throw .notADuration
+    }
+  }
+  if duration < .milliseconds(10) { throw .tooShort(least: "10ms") }
+  return (phase, duration)
+}
+
 func readPercent(_ text: String) throws(ValueProblem) -> Double {
   let digits = text.hasSuffix("%") ? String(text.dropLast()) : text
   guard isDecimal(digits), let percent = Double(digits), percent <= 100 else { throw .notAPercentage }

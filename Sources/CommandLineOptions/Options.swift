@@ -88,6 +88,10 @@ package struct Options: Sendable, Equatable {
   package var interval: Duration?
   /// From one report of a place to the next, at first; zero: every stall is reported.
   package var cooldown = Duration.seconds(5)
+  /// Every phase has the threshold that an operating system's watchdog gives it.
+  package var watchdog = false
+  /// Of phases that were given one by one.
+  package var phases: [Phase: Duration] = [:]
   package var maxFrames = 256
   package var stacks = StackChoice.stalled
   package var neverStop = false
@@ -116,6 +120,10 @@ package struct Options: Sendable, Equatable {
   package var generated: GeneratedFile?
 
   package init() {}
+
+  package var phaseThresholds: PhaseThresholds {
+    PhaseThresholds(normal: threshold, isWatchdog: watchdog, chosen: phases)
+  }
 }
 
 /// What a command line means.

@@ -12,6 +12,7 @@ package enum ValueProblem: Error, Sendable, Equatable {
   case notAPercentage
   case notACount(ClosedRange<Int>)
   case notAChoice([String])
+  case notAPhase([String])
   case notADescriptor
   case notAHome(likely: String?)
   case emptyFileName
@@ -36,6 +37,8 @@ package enum ValueProblem: Error, Sendable, Equatable {
     case .notACount(let range):
       " is not a whole number from \(range.lowerBound) to \(range.upperBound); \(option) \(range.lowerBound)?"
     case .notAChoice(let choices): " is not known; \(choices.joined(separator: ", "))?"
+    case .notAPhase(let names):
+      " is no phase with a threshold; \(option) launch=5s?\n  next: phases are \(names.joined(separator: ", "))"
     case .notADescriptor: " names no descriptor; \(option) fd:3?"
     case .notAHome(let likely?): " names no wait; \(option) \(likely)?"
     case .notAHome(nil): " names no wait; \(HomeSelector.choices.joined(separator: ", "))?"

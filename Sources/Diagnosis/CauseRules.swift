@@ -7,7 +7,7 @@ package enum CauseRules {
     if evidence.isDumpingCore { return crashed }
     switch evidence.stallClass {
     case .cpu: return computing(evidence)
-    case .starved: return starved
+    case .starved: return starved(evidence)
     case .blocked, .mixed, nil: break
     }
     switch evidence.activity {
@@ -24,14 +24,23 @@ package enum CauseRules {
     .unknown, "it has crashed, and its core dump is being written", confidence: .high,
     evidence: ["CoreDumping is 1 in its status"])
 
-  private static let starved = Cause(
-    .starved, "ready to run, but other work had the CPU", confidence: .high,
-    evidence: ["most of the time was spent in the run queue"])
+  private static func starved(_ evidence: Evidence) -> Cause {
+    let facts = ["most of the time was spent in the run queue"] + evidence.quotaFact
+    guard evidence.throttledShare >= 0.5 else {
+      return Cause(
+        .starved, "ready to run, but other work had the CPU", confidence: .high, evidence: facts)
+    }
+    return Cause(
+      .throttled, "ready to run, but the CPU quota of its cgroup was used up", confidence: .high,
+      evidence: facts)
+  }
 
   private static func computing(_ evidence: Evidence) -> Cause {
     let place = evidence.functions.first.map { " in \($0.escaped)" } ?? ""
     let certainty: Confidence = evidence.stallClass == .cpu ? .high : .medium
-    var facts = [evidence.stallClass == .cpu ? "most of the time was spent on the CPU" : "seen on the CPU"]
+    var facts =
+      [evidence.stallClass == .cpu ? "most of the time was spent on the CPU" : "seen on the CPU"]
+      + evidence.quotaFact
     guard let share = evidence.userShare else {
       return Cause(.userCPU, "computing\(place)", confidence: min(certainty, .medium), evidence: facts)
     }
@@ -95,6 +104,12 @@ package enum CauseRules {
 }
 
 extension Evidence {
+  fileprivate var quotaFact: [String] {
+    guard let throttled, throttled.times > 0 else { return [] }
+    let milliseconds = throttled.time.nanoseconds / 1_000_000
+    return ["its quota was used up \(throttled.times) times, for \(milliseconds) ms on all CPUs together"]
+  }
+
   var channelFact: [String] { waitChannel.map { ["sleeps in the kernel's \($0.escaped)"] } ?? [] }
 }
 

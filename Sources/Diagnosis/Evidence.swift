@@ -27,6 +27,10 @@ package struct Evidence: Sendable {
   package var stallClass: StallClass?
   /// The part of its CPU time spent in user mode, 0…1; an estimate from ticks.
   package private(set) var userShare: Double?
+  /// How often and how long the quota of its cgroup held it back.
+  package var throttled: Throttling?
+  /// Of the time that this was counted over, 0…1.
+  package var throttledShare = 0.0
   /// Function names of the top of the stack, innermost first.
   package var functions: [ByteString]
   package var lock: LockWord?

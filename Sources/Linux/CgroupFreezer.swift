@@ -36,7 +36,7 @@ package struct CgroupFreezer: ~Copyable, Sendable {
     path(in: text) { $0.elementsEqual("freezer".utf8) }
   }
 
-  private static func path(in text: [UInt8], where isWanted: (ArraySlice<UInt8>) -> Bool) -> String? {
+  static func path(in text: [UInt8], where isWanted: (ArraySlice<UInt8>) -> Bool) -> String? {
     for line in text.split(separator: UInt8(ascii: "\n")) {
       let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
       guard parts.count == 3, isWanted(parts[1]) else { continue }

@@ -12,6 +12,13 @@ package enum Clock {
   /// CLOCK_BOOTTIME in nanoseconds: goes on while the machine is suspended.
   package static var bootNanoseconds: Int64 { read(CLOCK_BOOTTIME) }
 
+  /// The moment that `startTicks` of proc_pid_stat(5) tells: it counts from boot, the sleep of the machine included, in
+  /// ticks of USER_HZ, which is 100.
+  package static func monotonicNanoseconds(ofStartTicks ticks: UInt64) -> Int64 {
+    Int64(clamping: ticks.multipliedReportingOverflow(by: 10_000_000).partialValue)
+      &- (bootNanoseconds - monotonicNanoseconds)
+  }
+
   /// CPU time of this process, all threads.
   package static var ownCPUNanoseconds: Int64 { read(CLOCK_PROCESS_CPUTIME_ID) }
 

@@ -7,6 +7,10 @@ package struct ThreadStat: Sendable, Equatable {
   package var parent: Int32
   package var processGroup: Int32
   package var session: Int32
+  /// Of its controlling terminal; 0: it has none.
+  package var terminal: UInt64
+  /// The process group that its terminal listens to.
+  package var foregroundGroup: Int32
   package var flags: UInt64
   package var majorFaults: UInt64
   package var userTicks: UInt64
@@ -24,6 +28,11 @@ package struct ThreadStat: Sendable, Equatable {
 
   /// PF_KTHREAD (include/linux/sched.h).
   package var isKernelThread: Bool { flags & 0x0020_0000 != 0 }
+
+  /// Another job has the foreground of its terminal. Zero is a group of another pid namespace.
+  package var isInBackground: Bool {
+    terminal != 0 && foregroundGroup > 0 && foregroundGroup != processGroup
+  }
 
   /// Z or X, proc_pid_stat(5).
   package var hasEnded: Bool { state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
@@ -50,6 +59,8 @@ package struct ThreadStat: Sendable, Equatable {
     parent = Int32(truncatingIfNeeded: fields[4])
     processGroup = Int32(truncatingIfNeeded: fields[5])
     session = Int32(truncatingIfNeeded: fields[6])
+    terminal = fields[7]
+    foregroundGroup = Int32(truncatingIfNeeded: fields[8])
     flags = fields[9]
     majorFaults = fields[12]
     userTicks = fields[14]

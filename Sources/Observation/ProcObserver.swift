@@ -22,6 +22,10 @@ package struct ProcObserver: ~Copyable {
   private var descriptors = DescriptorCache()
   /// The program that the process ran at the last look.
   package private(set) var image: ImageMark?
+  /// At the last look that read it: at most two seconds ago.
+  package private(set) var isInBackground = false
+  /// The same.
+  package private(set) var majorFaults: UInt64 = 0
   private var accountedAt: UInt64 = 0
   private var ticks: (user: UInt64, kernel: UInt64) = (0, 0)
   private var processor: Int32 = 0
@@ -120,6 +124,7 @@ package struct ProcObserver: ~Copyable {
     let recordCount = try stat.read(into: &buffer)
     guard let record = ThreadStat(buffer.span.extracting(first: recordCount)) else { throw .inputOutput }
     (processor, image) = (record.processor, record.image)
+    (isInBackground, majorFaults) = (record.isInBackground, record.majorFaults)
     ticks = (record.userTicks, record.systemTicks)
     let state = ThreadState(rawValue: record.state) ?? .sleeping
     if let switches = try readDetail() { return (state, switches) }

@@ -75,7 +75,7 @@ extension StallState {
 
 extension StallRecord: Encodable {
   private enum CodingKeys: String, CodingKey {
-    case id, state, interruption, thread
+    case id, state, interruption, thread, phase
     case threshold = "threshold_ms"
     case startedAt = "started_at"
     case duration = "duration_ms"
@@ -84,6 +84,7 @@ extension StallRecord: Encodable {
     case verified, proof
     case stallClass = "class"
     case breakdown = "breakdown_ms"
+    case surroundings
     case cause
     case loopNesting = "loop_nesting"
     case fingerprint
@@ -97,6 +98,7 @@ extension StallRecord: Encodable {
     try container.encode(stall.state.word, forKey: .state)
     try container.encodeIfPresent(stall.state.interruption, forKey: .interruption)
     try container.encode(thread, forKey: .thread)
+    try container.encode(stall.phase.rawValue, forKey: .phase)
     try container.encode(Milliseconds(stall.threshold), forKey: .threshold)
     try container.encode(startedAt, forKey: .startedAt)
     try container.encode(Milliseconds(stall.duration.likely), forKey: .duration)
@@ -106,6 +108,7 @@ extension StallRecord: Encodable {
     try container.encode(stall.proof.rawValue, forKey: .proof)
     try container.encode(stall.stallClass, forKey: .stallClass)
     try container.encode(BreakdownRecord(stall.breakdown), forKey: .breakdown)
+    try container.encodeIfPresent(stall.surroundings.map(SurroundingsRecord.init), forKey: .surroundings)
     try container.encodeIfPresent(cause, forKey: .cause)
     try container.encodeIfPresent(loopNesting, forKey: .loopNesting)
     try container.encodeIfPresent(fingerprint?.text, forKey: .fingerprint)
@@ -120,6 +123,7 @@ struct BreakdownRecord: Encodable {
   let runnable: Milliseconds
   let blocked: Milliseconds
   let stopped: Milliseconds
+  let stolen: Milliseconds
   let blind: Milliseconds
 
   init(_ breakdown: TimeBreakdown) {
@@ -128,12 +132,13 @@ struct BreakdownRecord: Encodable {
     runnable = Milliseconds(breakdown.runnable)
     blocked = Milliseconds(breakdown.blocked)
     stopped = Milliseconds(breakdown.stopped)
+    stolen = Milliseconds(breakdown.stolen)
     blind = Milliseconds(breakdown.blind)
   }
 
   private enum CodingKeys: String, CodingKey {
     case onCPU = "on_cpu"
     case onCPUInKernel = "on_cpu_kernel_estimate"
-    case runnable, blocked, stopped, blind
+    case runnable, blocked, stopped, stolen, blind
   }
 }

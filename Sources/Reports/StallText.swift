@@ -26,6 +26,7 @@ extension StallRecord {
       lines += nestingLine
       told.loopNesting = loopNesting
     }
+    if stall.state != .ongoing, let meanwhile = stall.surroundings?.spoken { lines.append("  \(meanwhile)") }
     if isFirst { lines += doubt + (isEverything ? background : []) }
     if fingerprint != told.fingerprint || (isFirst && fingerprint == nil) {
       lines += stackLines(style)
@@ -45,11 +46,13 @@ extension StallRecord {
   /// "main thread, 500 ms and counting" or "main thread stalled for 1.331 s (± 1 ms) · 1.4 % on CPU, 98.6 % blocked".
   private func sentence(_ style: TextStyle) -> String {
     let palette = style.palette
-    let probably = stall.isVerified || stall.proof == .none ? "" : "probably "
+    let probably = stall.isVerified || stall.proof == .none || stall.proof.isOfPhase ? "" : "probably "
     guard stall.state != .ongoing else {
       return "\(thread.spoken), \(probably)\(palette.strong(stall.duration.likely.spoken)) and counting"
+        + (stall.inPhase.map { ", \($0)" } ?? "")
     }
     var text = "\(thread.spoken) \(probably)stalled for \(stall.duration.spoken(palette))"
+    if let phase = stall.inPhase { text += " \(phase)" }
     if let interruption = stall.state.interruption { text += " \(interruption.spoken)" }
     let parts = stall.breakdown.spoken(style.detail == .everything ? 0 : 1)
     return parts.isEmpty ? text : text + " · " + parts
@@ -61,6 +64,9 @@ extension StallRecord {
   private var doubt: [String] {
     switch stall.proof {
     case .didNotMove, .breakpoint, .heartbeat, .ping, .none: []
+    case .notSeenParked: ["  no look has found its loop idle since the program began"]
+    case .notOver:
+      ["  the time counts from when it was asked to \(stall.phase == .suspend ? "stop" : "end")"]
     case .otherKind: ["  it did not move once, but only the kinds of its waits could be seen"]
     case .neverSlept: ["  it never slept; a loop that always has something to do looks the same"]
     case .neverParked: ["  it slept, each time outside the loop's wait; it may have come round in between"]
@@ -78,6 +84,13 @@ extension StallRecord {
     stacks.enumerated().flatMap { index, stack in
       (index == 0 ? [] : ["  \(stack.thread.spoken)"]) + stack.lines(style)
     }
+  }
+}
+
+extension Stall {
+  /// "in the launch phase (2 s)".
+  fileprivate var inPhase: String? {
+    phase == .normal ? nil : "in the \(phase.rawValue) phase (\(threshold.spoken))"
   }
 }
 
@@ -107,10 +120,10 @@ extension DurationEstimate {
 extension TimeBreakdown {
   /// "1.4 % on CPU, 98.6 % blocked"; nothing, and what is less than this many percent, is not named.
   func spoken(_ least: Double) -> String {
-    let total = onCPU + runnable + blocked + stopped + blind
+    let total = onCPU + runnable + blocked + stopped + stolen + blind
     let parts = [
       (onCPU, "on CPU"), (runnable, "waiting for a CPU"), (blocked, "blocked"), (stopped, "stopped"),
-      (blind, "not seen"),
+      (stolen, "taken by the hypervisor"), (blind, "not seen"),
     ]
     return parts.compactMap { part, name in
       guard let percent = Percent(part, of: total), percent.value > 0, percent.value >= least
@@ -130,6 +143,8 @@ extension Interruption {
     case .threadChanged: "until another thread was followed"
     case .watchEnded: "when the watch ended"
     case .rightsChanged: "until its waits were seen otherwise"
+    case .machineSuspended: "until the machine stood still"
+    case .askedToQuit: "until it was asked to end"
     }
   }
 }

@@ -70,6 +70,15 @@ extension SuggestedThreshold: Encodable {
   }
 }
 
+/// How many phases took too long as a whole.
+struct PhaseCountRecord: Sendable, Encodable {
+  let launch: Int
+  let suspend: Int
+  let quit: Int
+
+  init(_ counts: PhaseCounts) { (launch, suspend, quit) = (counts.launch, counts.suspend, counts.quit) }
+}
+
 package struct SummaryRecord: Sendable, Encodable {
   let generation: Int
   let watched: Milliseconds
@@ -83,6 +92,7 @@ package struct SummaryRecord: Sendable, Encodable {
   let longest: Milliseconds?
   let median: Milliseconds?
   let percentile95: Milliseconds?
+  let phases: PhaseCountRecord
   let nearMisses: [Milliseconds]
   let suggestion: SuggestedThreshold?
   let parked: Percent?
@@ -94,12 +104,14 @@ package struct SummaryRecord: Sendable, Encodable {
   ///   - stalls: counts of all, and the likely durations of those that the percentiles are taken of.
   ///   - suppressed: how many of the stalls are in no other record.
   ///   - unverified: number of `unverified` episodes, which are not among `stalls`.
+  ///   - phases: launches, suspensions and ends that took too long, which are not among `stalls`.
   ///   - nearMisses: the longest working spells below the threshold, longest first.
   ///   - parkedShare: of the time in which it was known what the loop did, 0…1; nil without a loop.
   ///   - places: most time first.
   package init(
     generation: Int = 1, watched: Duration, stalls: StallTotals, suppressed: Int = 0, unverified: Int,
-    saturation: SaturationTotals = SaturationTotals(), busyThreads: Int, nearMisses: [Duration],
+    saturation: SaturationTotals = SaturationTotals(), busyThreads: Int, phases: PhaseCounts = PhaseCounts(),
+    nearMisses: [Duration],
     suggestion: SuggestedThreshold? = nil, parkedShare: Double?, places: [PlaceSummary], ownCost: OwnCost
   ) {
     let sorted = stalls.durations.sorted()
@@ -115,6 +127,7 @@ package struct SummaryRecord: Sendable, Encodable {
     longest = stalls.count > 0 ? Milliseconds(stalls.longest) : nil
     median = Self.percentile(50, of: sorted)
     percentile95 = Self.percentile(95, of: sorted)
+    self.phases = PhaseCountRecord(phases)
     self.nearMisses = nearMisses.map { Milliseconds($0) }
     self.suggestion = suggestion
     parked = parkedShare.map { Percent($0 * 100) }
@@ -141,6 +154,7 @@ package struct SummaryRecord: Sendable, Encodable {
     case longest = "longest_ms"
     case median = "p50_ms"
     case percentile95 = "p95_ms"
+    case phases = "slow_phases"
     case nearMisses = "near_misses_ms"
     case suggestion = "suggested_threshold"
     case parked = "parked_percent"

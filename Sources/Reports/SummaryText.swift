@@ -51,8 +51,19 @@ extension SummaryRecord {
   }
 
   private var otherCounts: String {
-    (busyThreads > 0 ? " · \(counted(busyThreads, "busy thread"))" : "")
+    phases.spoken + (busyThreads > 0 ? " · \(counted(busyThreads, "busy thread"))" : "")
       + (unverified > 0 ? " · \(grouped(unverified)) unverified" : "")
+  }
+}
+
+extension PhaseCountRecord {
+  /// " · 1 slow launch".
+  fileprivate var spoken: String {
+    [
+      (launch, "slow launch", "slow launches"), (suspend, "slow stop", "slow stops"),
+      (quit, "slow end", "slow ends"),
+    ]
+    .filter { $0.0 > 0 }.map { " · \(grouped($0.0)) \($0.0 == 1 ? $0.1 : $0.2)" }.joined()
   }
 }
 

@@ -5,6 +5,7 @@ package enum CauseKind: String, Sendable, Codable, CaseIterable {
   case userCPU = "cpu.user"
   case kernelCPU = "cpu.kernel"
   case starved = "cpu.starved"
+  case throttled = "cpu.throttled"
   case mutex = "lock.mutex"
   case readWriteLock = "lock.rwlock"
   case condition = "lock.condition"

@@ -23,6 +23,8 @@ package struct TimeBreakdown: Sendable, Equatable {
   package var blocked: Duration = .zero
   /// Stopped by a signal, traced or frozen: the clock of the stall stands still meanwhile.
   package var stopped: Duration = .zero
+  /// Taken by the hypervisor, as far as that can be told.
+  package var stolen: Duration = .zero
   /// Between two looks so far apart that nothing is known.
   package var blind: Duration = .zero
 
@@ -54,6 +56,13 @@ package enum PassProof: String, Sendable, Codable {
   case neverParked = "never-parked"
   /// The thread slept between looks that did not see where.
   case none
+  /// It was asked to stop or to end, and has not done so; whether its loop came round is not the point.
+  case notOver = "not-over"
+  /// Since the program began, no look has found its loop parked.
+  case notSeenParked = "not-seen-parked"
+
+  /// Said of a phase as a whole.
+  package var isOfPhase: Bool { self == .notOver || self == .notSeenParked }
 
   init(_ source: PassSource) {
     switch source {
@@ -63,8 +72,8 @@ package enum PassProof: String, Sendable, Codable {
     }
   }
 
-  /// The loop certainly did not come round.
-  package var isCertain: Bool { self == .didNotMove || isQuiet }
+  /// The loop certainly did not come round, or the phase certainly took so long.
+  package var isCertain: Bool { self == .didNotMove || self == .notOver || isQuiet }
 
   /// All that is certain is one block.
   var isOneBlock: Bool { self == .didNotMove || self == .otherKind }
@@ -92,6 +101,10 @@ package enum Interruption: String, Sendable, Codable {
   case watchEnded = "watch-ended"
   /// From here on more or less of the thread's waits can be seen.
   case rightsChanged = "rights-changed"
+  /// The machine slept, or stood still with all that ran on it.
+  case machineSuspended = "machine-suspended"
+  /// A program that was still launching was asked to end.
+  case askedToQuit = "asked-to-quit"
 }
 
 /// One statement about one episode.
@@ -99,12 +112,16 @@ package struct Stall: Sendable, Equatable {
   /// Counts from 1 within a watch; the same for every statement about an episode.
   package var id: Int
   package var state: StallState
+  /// That of the threshold.
+  package var phase = Phase.normal
   package var threshold: Duration
   /// Likely start.
   package var startedAt: Instant
   package var duration: DurationEstimate
   package var proof: PassProof
   package var breakdown: TimeBreakdown
+  /// Nil where nothing was read.
+  package var surroundings: Surroundings?
 
   package init(
     id: Int, state: StallState, threshold: Duration, startedAt: Instant, duration: DurationEstimate,

@@ -1,17 +1,8 @@
 // Turns the looks at one thread into episodes: one table, state × event, that returns the action.
 
-/// What the caller has to do after a look. The detector itself touches nothing.
-package enum StallAction: Sendable, Equatable {
-  case none
-  /// Capture the thread now, then report the stall as ongoing.
-  case captureAndReport(Stall)
-  /// Report the end of the episode (or a stall that was over before it could be certain).
-  case report(Stall)
-}
-
 package struct StallDetector: Sendable {
   /// Where an episode stands.
-  private enum State: Sendable {
+  enum State: Sendable {
     /// Parked, or nothing is known yet.
     case settled
     case working(WorkingSpell)
@@ -31,7 +22,14 @@ package struct StallDetector: Sendable {
     case cutOff(Interruption)
   }
 
+  /// Near misses are those of this one.
   package let threshold: Duration
+  /// By what spells are judged from now on.
+  package var terms: JudgementTerms
+  /// By what the present episode is judged.
+  private var episodeTerms: JudgementTerms
+  /// What the last look said about the loop.
+  package private(set) var position = LoopPosition.undecided
   /// The waits of this program tell nothing of a loop: its runtime runs it now on this thread, now on that, or its system
   /// calls are not known. Nothing is judged then.
   package var isBlindToLoop = false
@@ -41,16 +39,20 @@ package struct StallDetector: Sendable {
   package private(set) var saturation = SaturationAction.none
   private var unparked: SaturationTracker
   private var schedule: LookSchedule
-  private var state = State.settled
-  private var lastParked: ThreadObservation?
+  var state = State.settled
+  var lastParked: ThreadObservation?
   /// The last look that found the loop parked in an earlier block than `lastParked`.
-  private var parkedBefore: ThreadObservation?
+  var parkedBefore: ThreadObservation?
   private var episodes = 0
+  /// Nothing that was seen before counts for what is seen from here on.
+  var notBefore: Instant?
 
   /// `home`: where the loop parks, if a person has said it.
   package init(threshold: Duration, interval: Duration?, home: HomeSelector? = nil) {
     self.threshold = threshold
     loop = EventLoopModel(given: home)
+    terms = JudgementTerms(threshold: threshold)
+    episodeTerms = terms
     schedule = LookSchedule(threshold: threshold, interval: interval)
     unparked = SaturationTracker(threshold: threshold)
   }
@@ -62,11 +64,12 @@ package struct StallDetector: Sendable {
   ) -> (action: StallAction, nextLook: Instant) {
     var look = firstLook
     let homeBefore = loop.home?.site.multiplexer
-    let position = isBlindToLoop ? .undecided : loop.observe(look)
+    position = isBlindToLoop ? .undecided : loop.observe(look)
     let isNewHome = homeBefore != nil && homeBefore != loop.home?.site.multiplexer
     let isAtWork =
       if case .settled = state { position == .working || position == .perhapsParked } else { true }
     if isAtWork, look.isBlocked, look.blockedSince == nil { look.blockedSince = blockStart() }
+    if let notBefore { look.forget(before: notBefore) }
     statistics.count(loop.home?.site.kind == .unseen ? .undecided : position, at: look.at)
     let action: StallAction =
       switch position {
@@ -130,13 +133,16 @@ package struct StallDetector: Sendable {
   /// The stall so far, if there is one.
   package var ongoing: Stall? {
     guard case .stalled(let spell, let id, _) = state else { return nil }
-    return statement(.ongoing, spell.extent(for: threshold), id: id)
+    return statement(.ongoing, spell.extent(for: limit), id: id)
   }
+
+  /// The threshold that counts now: an episode keeps the one that it began with.
+  private var limit: Duration { isStalled ? episodeTerms.threshold : terms.threshold }
 
   private var deadline: Instant? {
     switch state {
     case .settled: nil
-    case .working(let spell): spell.reaches(threshold)
+    case .working(let spell): spell.reaches(limit)
     case .stalled(let spell, _, let next): spell.reaches(next)
     }
   }
@@ -157,9 +163,9 @@ package struct StallDetector: Sendable {
       return hold(extended(spell, by: look, isElsewhere: false))
     case (.working, .foundHome): return settle(.none)
     case (.working(let spell), .parked(let look)):
-      return settle(finishUnreported(spell.ended(by: look, threshold: threshold)))
+      return settle(finishUnreported(spell.ended(by: look, threshold: limit)))
     case (.working(let spell), .cutOff(let reason)):
-      return settle(spell.hasReached(threshold) ? cutOff(spell, reason, id: newEpisode()) : .none)
+      return settle(spell.hasReached(limit) ? cutOff(spell, reason, id: newEpisode()) : .none)
 
     case (.stalled(let spell, let id, let next), .working(let look)):
       guard !spell.isOver(by: look), spell.continues(with: look, isElsewhere: true) else {
@@ -201,15 +207,16 @@ package struct StallDetector: Sendable {
   /// Of a spell that ended somewhere before a look that does not find the loop parked.
   private func extent(of spell: WorkingSpell, endedBefore look: ThreadObservation) -> SpellExtent {
     spell.isOver(by: look)
-      ? spell.ended(byPassBefore: look, threshold: threshold) : spell.ended(by: look, threshold: threshold)
+      ? spell.ended(byPassBefore: look, threshold: limit) : spell.ended(by: look, threshold: limit)
   }
 
   /// The loop may have parked since the last look: that episode is over, and work goes on.
   private mutating func startOver(
     _ look: ThreadObservation, after spell: WorkingSpell, id: Int
   ) -> StallAction {
+    let action = finish(extent(of: spell, endedBefore: look), id: id)
     state = .working(WorkingSpell(first: look, after: spell.last))
-    return finish(extent(of: spell, endedBefore: look), id: id)
+    return action
   }
 
   private func spell(from look: ThreadObservation) -> WorkingSpell {
@@ -232,7 +239,7 @@ package struct StallDetector: Sendable {
 
   /// Below the threshold so far: has it been reached now? Only what is certain counts.
   private mutating func advance(_ spell: WorkingSpell) -> StallAction {
-    spell.hasReached(threshold) ? report(spell, id: newEpisode()) : hold(spell)
+    spell.hasReached(limit) ? report(spell, id: newEpisode()) : hold(spell)
   }
 
   private mutating func goOn(_ spell: WorkingSpell, id: Int, next: Duration) -> StallAction {
@@ -245,13 +252,13 @@ package struct StallDetector: Sendable {
 
   /// Again at twice the duration.
   private mutating func report(_ spell: WorkingSpell, id: Int) -> StallAction {
-    let extent = spell.extent(for: threshold)
+    let extent = spell.extent(for: episodeTerms.threshold)
     state = .stalled(spell, id: id, next: extent.duration.atLeast * 2)
     return .captureAndReport(statement(.ongoing, extent, id: id))
   }
 
   private mutating func finish(_ spell: WorkingSpell, _ look: ThreadObservation, id: Int) -> StallAction {
-    finish(spell.ended(by: look, threshold: threshold), id: id)
+    finish(spell.ended(by: look, threshold: limit), id: id)
   }
 
   private mutating func finish(_ extent: SpellExtent, id: Int) -> StallAction {
@@ -261,7 +268,7 @@ package struct StallDetector: Sendable {
   }
 
   private mutating func cutOff(_ spell: WorkingSpell, _ reason: Interruption, id: Int) -> StallAction {
-    let extent = spell.extent(for: threshold)
+    let extent = spell.extent(for: episodeTerms.threshold)
     statistics.count(extent.duration.likely, isVerified: extent.proof.isCertain)
     statistics.countSpell(atLeast: extent.duration.atLeast)
     return .report(statement(.interrupted(reason), extent, id: id))
@@ -271,22 +278,26 @@ package struct StallDetector: Sendable {
   private mutating func finishUnreported(_ extent: SpellExtent) -> StallAction {
     if extent.proof != .none { return finish(extent, id: newEpisode()) }
     statistics.countSpell(atLeast: extent.duration.atLeast)
-    if extent.duration.likely >= threshold {
+    if extent.duration.likely >= limit {
       statistics.countDoubtful()
       return .report(statement(.ended, extent, id: newEpisode()))
     }
-    statistics.countNearMiss(extent.duration.likely)
+    if extent.duration.likely < threshold { statistics.countNearMiss(extent.duration.likely) }
     return .none
   }
 
   private mutating func newEpisode() -> Int {
     episodes += 1
+    episodeTerms = terms
     return episodes
   }
 
   private func statement(_ stallState: StallState, _ extent: SpellExtent, id: Int) -> Stall {
-    Stall(
-      id: id, state: stallState, threshold: threshold, startedAt: extent.startedAt, duration: extent.duration,
+    var stall = Stall(
+      id: id, state: stallState, threshold: episodeTerms.threshold, startedAt: extent.startedAt,
+      duration: extent.duration,
       proof: extent.proof, breakdown: extent.breakdown)
+    stall.phase = episodeTerms.phase
+    return stall
   }
 }

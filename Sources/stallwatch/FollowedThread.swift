@@ -14,6 +14,8 @@ final class FollowedThread {
   private let context: WatchContext
   private var observer: ProcObserver
   private(set) var detector: StallDetector
+  private var phases: PhaseModel
+  private var surroundings: SurroundingsWatch
   private var remarks: LoopRemarks
   private var image: ImageMark?
   private var sight: WaitSight
@@ -23,6 +25,9 @@ final class FollowedThread {
   private var hasForewarned = false
   /// Of the episodes that are going on: the detector's own numbers, and those in the watch.
   private var numbers: [Int: Int] = [:]
+  private var phaseEpisodes = 0
+  /// Came since the last look.
+  private var gap: WatchGap?
   private(set) var lastLook: ThreadObservation?
   private(set) var nextLook: Instant
   private(set) var looks = LookCount()
@@ -40,6 +45,8 @@ final class FollowedThread {
     detector = StallDetector(threshold: options.threshold, interval: options.interval, home: options.home)
     detector.isBlindToLoop = options.cpuOnly
     passes = HomePasses(thread: record.threadID, isOff: options.noBreakpoint)
+    phases = PhaseModel(options.phaseThresholds, isJudged: !options.cpuOnly)
+    surroundings = SurroundingsWatch(interval: detector.alertInterval)
     nextLook = .now
     remarks = LoopRemarks(
       process: context.process.id, thread: record, began: nextLook,
@@ -59,11 +66,15 @@ final class FollowedThread {
     looks.count(at: seen.at, dueAt: due, tolerance: detector.alertInterval)
     if let now = observer.image, now.isThere, now != image { take(now) }
     if observer.sight != sight { take(observer.sight) }
+    if let gap { take(gap, seen) }
     let hasNews = inquiry.takeAnswers(context.answers, for: record.threadID, at: seen.at) {
       detector.learn($0, of: $1)
       context.recorder?.learned($0, of: $1, index, at: seen.at)
     }
     seen.passes = passes.look(at: seen, detector.loop.home, hasNews ? inquiry : nil)
+    phases.prepare(for: seen, isInBackground: observer.isInBackground)
+    detector.terms = phases.terms
+    if phases.phase == .launch { seen.blockedSince = observer.blockStart(of: seen) }
     var blockedSince: Instant?
     let (action, next) = detector.observe(seen) {
       blockedSince = observer.blockStart(of: seen)
@@ -79,8 +90,11 @@ final class FollowedThread {
       context.queue.push(.lateStack(episode: number(of: stall.id), thread))
       missingStack.note(thread, of: stall)
     }
-    perform(action, seen)
+    perform(surroundings.surrounded(action, read: readSurroundings), seen)
+    surroundings.observe(spellStart: detector.spellStart, at: seen.at, read: readSurroundings)
     perform(detector.saturation, seen)
+    perform(phases.observe(seen, detector.position, home: detector.loop.home, newPhaseEpisode), seen)
+    if let deadline = phases.deadline, deadline > seen.at { nextLook = min(nextLook, deadline) }
     if let remark = remarks.next(after: seen, detector, inquiry) { context.queue.push(.notice(remark)) }
     if !isFirst, !detector.isStalled { inquire(after: seen) }
   }
@@ -99,6 +113,10 @@ final class FollowedThread {
     guard !detector.isSettled, !hasForewarned else { return }
     context.queue.push(.stallMayCome)
     hasForewarned = true
+  }
+
+  private func readSurroundings() -> SurroundingsReading {
+    context.surroundings.read(at: .now, majorFaults: observer.majorFaults)
   }
 
   private func observe() throws(Errno) -> ThreadObservation {
@@ -122,11 +140,13 @@ final class FollowedThread {
       image = newImage
       remarks.whyNoLoop = context.camera.executableFacts()?.whyNoLoop
       detector.isBlindToLoop = context.options.cpuOnly || remarks.whyNoLoop != nil
+      phases.isJudged = !detector.isBlindToLoop
       context.recorder?.judged(index, !detector.isBlindToLoop, at: .now)
     }
     guard image != nil else { return }
     context.recorder?.programReplaced(index, at: .now)
     cutOff(.targetReplaced)
+    note(.began(after: lastLook?.at ?? .now, by: .now))
     detector.forget()
     inquiry.forget()
     context.programChanges.count += 1
@@ -143,6 +163,22 @@ final class FollowedThread {
     context.tell(.rightsChanged, WatchRights(context.process.id, context.options, newSight).remark)
   }
 
+  /// We did not look for a while; what that means shows the next look.
+  func note(_ gap: WatchGap) { if !(self.gap?.isShared ?? false) { self.gap = gap } }
+
+  private func take(_ gap: WatchGap, _ look: ThreadObservation) {
+    self.gap = nil
+    perform(detector.startAnew(after: gap, at: look), look)
+    if gap.isShared { perform(phases.note(.machineResumed(at: look.at), newPhaseEpisode), look) }
+  }
+
+  /// Something that nobody learns from looks. What becomes of the program is told once, of the thread that the watch began
+  /// with.
+  func note(_ fact: PhaseFact) {
+    guard record.threadID == context.process.thread.threadID else { return }
+    perform(phases.note(fact, newPhaseEpisode), lastLook)
+  }
+
   private func perform(_ action: StallAction, _ look: ThreadObservation?) {
     let (queue, camera) = (context.queue, context.camera)
     switch action {
@@ -154,7 +190,9 @@ final class FollowedThread {
       }
       queue.push(.stall(numbered(stall), record, thread))
       missingStack.note(thread, of: stall)
-    case .report(let stall): queue.push(.stall(numbered(stall), record, nil))
+    case .report(let stall):
+      if stall.proof.isOfPhase { context.phases.count(stall) }
+      queue.push(.stall(numbered(stall), record, nil))
     }
   }
 
@@ -166,6 +204,12 @@ final class FollowedThread {
       context.recorder?.lookAfterCapture(after, of: index)
     }
     return thread
+  }
+
+  /// Numbers of their own, which the detector does not give.
+  private func newPhaseEpisode() -> Int {
+    phaseEpisodes -= 1
+    return phaseEpisodes
   }
 
   private func number(of own: Int) -> Int {
@@ -235,6 +279,7 @@ final class FollowedThread {
   /// No more looks will come.
   func end(_ reason: Interruption) {
     if reason == .threadEnded || reason == .threadChanged { context.recorder?.ended(index, reason, at: .now) }
+    perform(phases.interrupt(reason, at: .now, newPhaseEpisode), lastLook)
     if reason != .targetExited, detector.isStalled, let lastLook {
       let action = detector.interrupt(reason)
       if case .report(let stall) = action {

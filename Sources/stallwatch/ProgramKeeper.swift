@@ -8,6 +8,7 @@ internal import StallCore
 
 final class ProgramKeeper {
   let program: StartedProgram
+  let requests = ProgramRequests()
   private let name: String
   private let timeout: Duration?
   private var isOverTime = false
@@ -40,9 +41,12 @@ final class ProgramKeeper {
     } else if signal.number == SIGALRM, !signal.isFromProcess {
       return timeIsUp()
     } else if isMeantForProgram(signal) {
+      requests.note(signal.number)
       let pass = { [program] in program.send(signal.number) }
       if Self.ending.contains(signal.number) { return .captureThen(pass) }
       pass()
+    } else if !signal.isFromProcess {
+      requests.note(signal.number)
     }
     return .nothing
   }
@@ -63,7 +67,8 @@ final class ProgramKeeper {
     isOverTime = true
     let limit = timeout?.spoken ?? ""
     return .dumpThen("\(spoken) has run for \(limit), its --timeout: sending SIGTERM") {
-      [program] in
+      [program, requests] in
+      requests.note(SIGTERM)
       program.send(SIGTERM)
       program.send(SIGCONT)
       StartedProgram.setAlarm(after: Self.grace)
@@ -72,7 +77,9 @@ final class ProgramKeeper {
 
   /// When the terminal stops the job, the shell waits for us to stop. Nobody would wake us from other stops.
   private func stopAlong() {
-    guard let signal = program.takeStop(), [SIGTSTP, SIGTTIN, SIGTTOU].contains(signal) else { return }
+    guard let signal = program.takeStop() else { return }
+    requests.noteStop()
+    guard [SIGTSTP, SIGTTIN, SIGTTOU].contains(signal) else { return }
     guard getsid(0) != getpid(), tcgetpgrp(STDERR_FILENO) >= 0 || tcgetpgrp(STDIN_FILENO) >= 0 else { return }
     kill(getpid(), SIGSTOP)
     program.send(SIGCONT)

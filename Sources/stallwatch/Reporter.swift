@@ -206,7 +206,8 @@ struct Reporter: ~Copyable {
     let statement = EpisodeStatement(
       id: stall.id, kind: stall.proof == .none ? .unverified : .stall, isLast: stall.state != .ongoing,
       duration: stall.duration.likely, stack: episode.stack, cause: episode.cause?.kind)
-    let (repetition, news) = judge(statement, moment)
+    // A phase has no place, and comes about once in the life of a program.
+    let (repetition, news) = stall.proof.isOfPhase ? (Repetition(), []) : judge(statement, moment)
     guard let repetition else { return news }
     let body = StallRecord(
       stall, at: moment, thread: record, cause: episode.cause, repetition: repetition,

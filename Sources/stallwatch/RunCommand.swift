@@ -76,7 +76,8 @@ struct RunCommand {
     do throws(ProgramFailure) {
       let process = try WatchedProcess(program.id)
       let watch = try Watch(
-        options, process, output: output, signals: signals, meaning: keeper.meaning(of:))
+        options, process, output: output, signals: signals, requests: keeper.requests,
+        meaning: keeper.meaning(of:))
       var end: ExitStatus?
       let reason = watch.run {
         end = program.waitForEnd()

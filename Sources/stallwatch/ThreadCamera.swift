@@ -76,9 +76,12 @@ final class ThreadCamera {
       threadID: thread, name: name(of: thread), role: role, result: result,
       maps: maps(for: thread, result),
       evidence: look.map {
-        evidence.gather(
+        var gathered = evidence.gather(
           $0, sleepingIn: channel, stallClass: stall?.stallClass, userShare: stall?.breakdown.userShare,
           functions: [])
+        gathered.throttled = stall?.surroundings?.throttled
+        gathered.throttledShare = stall?.surroundings?.throttledShare ?? 0
+        return gathered
       }, at: began)
     // One that was lost on the way is replaced now, or the next stall would have to wait for it.
     try? helper.prepare()

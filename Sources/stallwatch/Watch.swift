@@ -18,7 +18,8 @@ struct Watch {
   /// Everything that can be refused is refused here, before the first look counts.
   init(
     _ options: Options, _ process: WatchedProcess, output: consuming ReportOutput,
-    signals: consuming SignalDescriptor, meaning: @escaping (ReceivedSignal) -> SignalMeaning
+    signals: consuming SignalDescriptor, requests: ProgramRequests? = nil,
+    meaning: @escaping (ReceivedSignal) -> SignalMeaning
   ) throws(ProgramFailure) {
     self.options = options
     self.process = process
@@ -26,6 +27,7 @@ struct Watch {
     let command: [ByteString]?
     let buildID: String?
     let sight: WaitSight
+    let first: FollowedThread?
     let channel = options.record == nil ? nil : RecordingChannel()
     let recording: RecordingFile? =
       if let path = options.record, let channel { try RecordingFile(path, channel) } else { nil }
@@ -48,14 +50,17 @@ struct Watch {
       let context = WatchContext(
         options, process, camera: camera, queue: queue, answers: answers, recorder: recorder)
       let isByName = if case .named = options.thread { true } else { false }
-      let first = isByName ? nil : FollowedThread(process.thread, context, observer: observer)
-      loop = try WatchLoop(context, signals: signals, first: first, meaning: meaning)
+      first = isByName ? nil : FollowedThread(process.thread, context, observer: observer)
+      loop = try WatchLoop(context, signals: signals, first: first, requests: requests, meaning: meaning)
       let reporter = Reporter(
         options, .of(process), output: output, rules: rules, answers: answers, recording: recording)
       try Self.startReporting(reporter, queue)
     } catch {
       if error.meansTaskGone { throw Refusal.noProcess(process.id) }
       throw Refusal.notPermitted(process.id, error)
+    }
+    if let moment = process.launchedAt(options.phaseThresholds, isOurs: requests != nil) {
+      first?.note(.began(after: moment, by: moment + .milliseconds(10)))
     }
     loop.begin()
     let rights = WatchRights(process.id, options, sight)

@@ -22,7 +22,7 @@ struct WatchCommand: ~Copyable {
     writesFile = if case .file = options.output { true } else { false }
     // The end of a terminal ends the watch that writes to it, unless nohup(1) was used.
     let hangups = writesFile || !OwnProcess.ignores(SIGHUP) ? [SIGHUP] : []
-    received = [SIGINT, SIGTERM, SIGUSR1] + hangups
+    received = [SIGINT, SIGTERM, SIGUSR1, SIGCONT] + hangups
     endsAt = options.duration.map { Instant(nanoseconds: Clock.monotonicNanoseconds) + $0 }
   }
 

@@ -2,6 +2,7 @@
 
 internal import CommandLineOptions
 internal import Linux
+internal import Observation
 internal import Reports
 internal import StallCore
 
@@ -16,6 +17,9 @@ final class WatchContext {
   let recorder: LookRecorder?
   var companions: CompanionStacks
   var programChanges = ProgramChanges()
+  var surroundings: SurroundingsReader
+  /// Of phases that took too long as a whole.
+  var phases = PhaseCounts()
   private var episodes = 0
   private var threadIndexes = 0
 
@@ -29,6 +33,7 @@ final class WatchContext {
     self.process = process
     self.camera = camera
     self.queue = queue
+    surroundings = SurroundingsReader(process: process.id)
     companions = CompanionStacks(options.stacks, process: process.id)
   }
 

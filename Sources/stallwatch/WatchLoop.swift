@@ -1,6 +1,7 @@
 // The watch thread: looks when it is time, judges, captures, and hands on what it has to say. It waits for nobody.
 
 internal import CommandLineOptions
+internal import Glibc
 internal import Linux
 internal import Observation
 internal import Reports
@@ -18,6 +19,7 @@ enum WatchEnd {
 final class WatchLoop {
   private let context: WatchContext
   private let signals: SignalDescriptor
+  private let requests: ProgramRequests?
   private let meaning: (ReceivedSignal) -> SignalMeaning
 
   private var poll: PollSet
@@ -25,6 +27,9 @@ final class WatchLoop {
   private var threads: [FollowedThread]
   private var roster: ThreadRoster
   private var busyThreads: BusyThreadWatch
+  private var waits: OwnWaits
+  /// A signal has let us go on since the last wait began.
+  private var wasContinued = false
   private var nextScan = Instant(nanoseconds: .max)
   private let endsAt: Instant?
   /// The last words are said; signals still come.
@@ -33,18 +38,21 @@ final class WatchLoop {
 
   init(
     _ context: WatchContext, signals: consuming SignalDescriptor, first: FollowedThread?,
-    meaning: @escaping (ReceivedSignal) -> SignalMeaning
+    requests: ProgramRequests?, meaning: @escaping (ReceivedSignal) -> SignalMeaning
   ) throws(Errno) {
     let now = Instant.now
     let (options, process) = (context.options, context.process)
     poll = PollSet([signals.rawValue, context.camera.handle.rawValue, context.queue.news.rawValue])
     self.context = context
     self.signals = signals
+    self.requests = requests
     self.meaning = meaning
     threads = first.map { [$0] } ?? []
     roster = ThreadRoster(options.thread ?? .auto, process: process.id, began: now)
     busyThreads = BusyThreadWatch(
       process: process.id, thresholdPercent: options.cpuThreshold, window: options.cpuWindow)
+    waits = OwnWaits(
+      shortestInterval: LookSchedule(threshold: options.threshold, interval: options.interval).alertInterval)
     totals = WatchTotals(began: now, generation: process.generation)
     endsAt = options.duration.map { now + $0 }
   }
@@ -61,8 +69,11 @@ final class WatchLoop {
 
   private func watch() -> WatchEnd {
     while true {
+      let (began, due) = (Instant.now, min(nextMoment, endsAt ?? nextMoment))
+      wasContinued = false
       // Only broken arguments can make this fail.
-      try? poll.wait(untilNanoseconds: min(nextMoment, endsAt ?? nextMoment).nanoseconds)
+      try? poll.wait(untilNanoseconds: due.nanoseconds)
+      let awake = Instant.now
       if poll.isReady(1) {
         // What has come by now was meant for the target.
         return takeSignals() ?? .targetEnded
@@ -72,6 +83,11 @@ final class WatchLoop {
         if context.queue.isOutputGone { return .readerGone }
       }
       if poll.isReady(0), let end = takeSignals() { return end }
+      if let gap = waits.end(
+        began: began, dueAt: due, endedAt: awake, wasContinued: wasContinued)
+      {
+        take(gap)
+      }
       let now = Instant.now
       if now >= nextMoment { look() }
       if let endsAt, now >= endsAt { return .durationOver }
@@ -103,7 +119,9 @@ final class WatchLoop {
   }
 
   private func takeSignals(isOver: Bool = false) -> WatchEnd? {
+    defer { noteRequests() }
     while let signal = signals.next() {
+      if signal.number == SIGCONT { wasContinued = true }
       switch meaning(signal) {
       case .endOnceOver where isOver: return .asked
       case .nothing, .endOnceOver: break
@@ -132,6 +150,16 @@ final class WatchLoop {
     let thread = FollowedThread(record, context, observer: observer)
     thread.look(dueAt: .now)
     return thread
+  }
+
+  private func take(_ gap: WatchGap) {
+    for thread in threads { thread.note(gap) }
+    if let remark = waits.remark(gap, at: .now) { context.tell(remark.kind, remark.text) }
+  }
+
+  private func noteRequests() {
+    guard let requests, !isFinished else { return }
+    for fact in requests.take() { threads.first?.note(fact) }
   }
 
   private func report(_ busy: BusyThread) {
@@ -201,7 +229,7 @@ final class WatchLoop {
       statistics.add(thread.detector.statistics)
     }
     totals.finish(
-      statistics, looks, targetStopped: context.camera.targetStopped,
+      statistics, looks, phases: context.phases, targetStopped: context.camera.targetStopped,
       helperCPU: context.camera.helperCPUTime, at: .now)
   }
 }

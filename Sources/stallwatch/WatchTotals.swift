@@ -13,6 +13,7 @@ struct WatchTotals: Sendable {
   var busyThreads = 0
   private(set) var looks = LookCount()
   private(set) var statistics = LoopStatistics()
+  private(set) var phases = PhaseCounts()
   private(set) var watched: Duration = .zero
   private(set) var targetStopped: Duration = .zero
   private(set) var cpuTime: Duration = .zero
@@ -40,11 +41,13 @@ struct WatchTotals: Sendable {
   }
 
   mutating func finish(
-    _ statistics: LoopStatistics, _ looks: LookCount, targetStopped: Duration, helperCPU: Duration,
+    _ statistics: LoopStatistics, _ looks: LookCount, phases: PhaseCounts, targetStopped: Duration,
+    helperCPU: Duration,
     at end: Instant
   ) {
     self.statistics = statistics
     self.looks = looks
+    self.phases = phases
     self.targetStopped = targetStopped
     watched = end - began
     cpuTime = .nanoseconds(Clock.ownCPUNanoseconds) - ownCPUBefore + helperCPU
@@ -60,7 +63,7 @@ extension SummaryRecord {
     self.init(
       generation: totals.generation, watched: totals.watched, stalls: statistics.stalls,
       suppressed: places.suppressedStalls, unverified: statistics.doubtful, saturation: saturation,
-      busyThreads: totals.busyThreads, nearMisses: statistics.nearMisses,
+      busyThreads: totals.busyThreads, phases: totals.phases, nearMisses: statistics.nearMisses,
       suggestion: SuggestedThreshold(
         statistics.spells, stalls: statistics.stalls.count, threshold: threshold, watched: totals.watched),
       parkedShare: statistics.parkedShare, places: places.longestPlaces(10).map(PlaceSummary.init),

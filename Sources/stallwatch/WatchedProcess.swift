@@ -69,6 +69,14 @@ struct WatchedProcess {
     }
   }
 
+  /// When it was started, if it may still be launching. `isOurs`: we have started it. Another one that runs for longer
+  /// than a launch may take is taken to be through with it.
+  func launchedAt(_ thresholds: PhaseThresholds, isOurs: Bool) -> Instant? {
+    let started = Instant(nanoseconds: Clock.monotonicNanoseconds(ofStartTicks: startTicks))
+    guard let most = thresholds[.launch], isOurs || .now - started < most else { return nil }
+    return started
+  }
+
   private static func identity(
     of id: Int32
   ) throws(ProgramFailure) -> (status: ProcessStatus, stat: ThreadStat, name: ByteString) {

@@ -95,6 +95,22 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
     #expect(try options("42").thread == nil)
   }
 
+  @Test func phasesAreReadOneByOne() throws {
+    let options = try options("42 -t 1s --watchdog --phase launch=5s --phase quit=1m --phase quit=2s")
+    #expect(options.watchdog && options.phases == [.launch: .seconds(5), .quit: .seconds(2)])
+    let thresholds = options.phaseThresholds
+    #expect(thresholds[.launch] == .seconds(5) && thresholds[.quit] == .seconds(2))
+    #expect(thresholds[.resume] == .seconds(10) && thresholds[.normal] == .seconds(1))
+  }
+
+  @Test(arguments: [
+    ("launch", "is no phase"), ("start=5s", "is no phase"), ("normal=5s", "is no phase"),
+    ("quit=5", "has no unit"), ("quit=", "is not a duration"), ("quit=1ms", "is too short"),
+  ])
+  func phaseThatIsNoneIsRefused(_ value: String, _ why: String) {
+    #expect(refusal(["42", "--phase", ByteString(value)])?.reason.text.contains(why) == true)
+  }
+
   @Test func theLastOfARepeatedOptionCounts() throws {
     let options = try options(
       "-t 1s 42 --threshold 2s -v -q --pid 43 --pid 44 -o - -o x".replacing("42 ", with: ""))

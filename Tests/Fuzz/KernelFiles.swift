@@ -18,6 +18,7 @@ extension FuzzedParser {
       FuzzedParser("cgroup", seeds: [file("cgroup"), Array("0::/a:b/c\n1:freezer:/d\n".utf8)]) { text in
         _ = CgroupFreezer.unifiedPath(in: text)
         _ = CgroupFreezer.freezerPath(in: text)
+        _ = CgroupQuota.controllerPath(in: text)
       },
       perfRecords,
     ]

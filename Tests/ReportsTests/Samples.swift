@@ -211,7 +211,8 @@ private func summary() -> SummaryRecord {
   saturation.add(.milliseconds(5_300))
   return SummaryRecord(
     watched: .seconds(252), stalls: totals([1331, 700, 1999]), suppressed: 1, unverified: 1,
-    saturation: saturation, busyThreads: 1, nearMisses: [.milliseconds(480), .microseconds(390_400)],
+    saturation: saturation, busyThreads: 1, phases: slowLaunch(),
+    nearMisses: [.milliseconds(480), .microseconds(390_400)],
     suggestion: SuggestedThreshold(
       spells([480, 390, 1331, 700, 1999]), stalls: 3, threshold: .milliseconds(500), watched: .seconds(252)),
     parkedShare: 0.9798,
@@ -237,7 +238,7 @@ func series(_ host: ByteString, _ bodies: [(Double, RecordBody)]) -> [Record] {
 let ordinaryWatch = series(
   "build-3",
   [(-1, .attach(attach())), (-0.9, .notice(NoticeRecord(.loopFound, "loop found: epoll 7, parked 99 %")))]
-    + ordinaryStalls() + [
+    + ordinaryStalls() + slowPhases() + [
       (
         60,
         .cpu(

@@ -177,4 +177,25 @@ private typealias Call = SystemCallNumber
     watched.park()
     #expect(watched.actions.isEmpty)
   }
+
+  @Test func spellsAreJudgedByTheThresholdOfTheirPhase() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.detector.terms = JudgementTerms(phase: .background, threshold: .seconds(3))
+    watched.run(.seconds(2))
+    watched.park()
+    watched.stay(.seconds(1))
+    #expect(watched.actions.isEmpty && watched.detector.statistics.nearMisses.isEmpty)
+    watched.script.run(.milliseconds(1))
+    watched.script.block(in: Call.clockNanosleep, depth: 2000)
+    watched.stay(.seconds(4))
+    // An episode keeps the terms that it began with.
+    watched.detector.terms = JudgementTerms(threshold: .milliseconds(500))
+    watched.stay(.seconds(1))
+    watched.script.run(.milliseconds(1))
+    watched.park()
+    #expect(watched.ended.count == 1)
+    #expect(watched.stalls.allSatisfy { $0.phase == .background && $0.threshold == .seconds(3) })
+    #expect(watched.detector.statistics.stalls.count == 1)
+  }
 }

@@ -42,3 +42,15 @@ PROGRAM(pattern, "pattern") {
     if (bytes[0] != 0xA5) return 1;
   }
 }
+
+// jobs BUSY IDLE: BUSY ms of work, then a wait of IDLE ms, again and again.
+PROGRAM(jobs, "jobs") {
+  if (count < 2) return 2;
+  int epoll = epoll_create1(EPOLL_CLOEXEC);
+  ready();
+  for (;;) {
+    spin_for(strtoll(arguments[0], NULL, 10) * 1000000);
+    struct epoll_event event;
+    epoll_wait(epoll, &event, 1, atoi(arguments[1]));
+  }
+}

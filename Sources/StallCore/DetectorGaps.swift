@@ -1,0 +1,32 @@
+// What a gap in our own looks does to an episode.
+
+extension StallDetector {
+  /// After a gap in our own looks; `look` is the first one after it. What nobody saw is nothing that can be told of. What
+  /// did not move through a gap of ours alone is where it was; through one that the program shared it proves nothing.
+  @discardableResult
+  package mutating func startAnew(after gap: WatchGap, at look: ThreadObservation) -> StallAction {
+    guard gap.isShared else {
+      if !isStalled, let last = spellInWork?.last ?? lastParked, !look.isAccountedFor(since: last) {
+        (lastParked, parkedBefore) = (nil, nil)
+        state = .settled
+      }
+      return .none
+    }
+    let action = interrupt(.machineSuspended)
+    (lastParked, parkedBefore, notBefore) = (nil, nil, look.at)
+    state = .settled
+    return action
+  }
+
+  /// Since when the present spell is certain.
+  package var spellStart: Instant? {
+    switch state {
+    case .settled: nil
+    case .working(let spell), .stalled(let spell, _, _): spell.latestStart
+    }
+  }
+
+  private var spellInWork: WorkingSpell? {
+    if case .working(let spell) = state { spell } else { nil }
+  }
+}
