@@ -58,6 +58,10 @@ package let optionTable: [OptionDefinition] = [
     },
     "the threshold of one phase of the program's life, as above"),
   OptionDefinition(
+    "probe", for: watching,
+    .read("URL", into: \.probe) { (text) throws(ValueProblem) in try readProbe(text) },
+    "ask the program: http://localhost:80/, tcp://127.0.0.1:80, unix:/PATH"),
+  OptionDefinition(
     "stacks", for: watching, .read("WHICH", default: "stalled", into: \.stacks, by: readChoice),
     "of a stall: stalled, busy (and lock holders), or all"),
   OptionDefinition(

@@ -88,6 +88,8 @@ package struct Options: Sendable, Equatable {
   package var interval: Duration?
   /// From one report of a place to the next, at first; zero: every stall is reported.
   package var cooldown = Duration.seconds(5)
+  /// Where the program is asked from outside.
+  package var probe: ProbeAddress?
   /// Every phase has the threshold that an operating system's watchdog gives it.
   package var watchdog = false
   /// Of phases that were given one by one.

@@ -13,6 +13,9 @@ package enum ValueProblem: Error, Sendable, Equatable {
   case notACount(ClosedRange<Int>)
   case notAChoice([String])
   case notAPhase([String])
+  case notAProbe
+  case encryptedProbe
+  case namedProbe
   case notADescriptor
   case notAHome(likely: String?)
   case emptyFileName
@@ -39,6 +42,12 @@ package enum ValueProblem: Error, Sendable, Equatable {
     case .notAChoice(let choices): " is not known; \(choices.joined(separator: ", "))?"
     case .notAPhase(let names):
       " is no phase with a threshold; \(option) launch=5s?\n  next: phases are \(names.joined(separator: ", "))"
+    case .notAProbe:
+      " is nothing that can be asked; \(option) http://localhost:8080/health, tcp://localhost:8080 or unix:/run/app.sock?"
+    case .encryptedProbe:
+      " is encrypted, and TLS is not spoken here\n  next: an http:// or tcp:// address of the same program"
+    case .namedProbe:
+      " names a host, and names are not looked up; \(option) http://localhost:8080 or http://127.0.0.1:8080?"
     case .notADescriptor: " names no descriptor; \(option) fd:3?"
     case .notAHome(let likely?): " names no wait; \(option) \(likely)?"
     case .notAHome(nil): " names no wait; \(HomeSelector.choices.joined(separator: ", "))?"

@@ -42,6 +42,8 @@ package enum NoticeKind: String, Sendable, Encodable, CaseIterable {
   case uninterruptible = "state.uninterruptible"
   case starved = "state.starved"
   case namesMissing = "names.missing"
+  case probeFailed = "probe.failed"
+  case probeForeign = "probe.foreign"
   case recordsLost = "records.lost"
   case reportsLimited = "reports.limited"
   /// What a recording cannot tell.

@@ -84,7 +84,7 @@ extension StallRecord: Encodable {
     case verified, proof
     case stallClass = "class"
     case breakdown = "breakdown_ms"
-    case surroundings
+    case surroundings, probe
     case cause
     case loopNesting = "loop_nesting"
     case fingerprint
@@ -109,6 +109,7 @@ extension StallRecord: Encodable {
     try container.encode(stall.stallClass, forKey: .stallClass)
     try container.encode(BreakdownRecord(stall.breakdown), forKey: .breakdown)
     try container.encodeIfPresent(stall.surroundings.map(SurroundingsRecord.init), forKey: .surroundings)
+    try container.encodeIfPresent(stall.probe.map(ProbeWaitRecord.init), forKey: .probe)
     try container.encodeIfPresent(cause, forKey: .cause)
     try container.encodeIfPresent(loopNesting, forKey: .loopNesting)
     try container.encodeIfPresent(fingerprint?.text, forKey: .fingerprint)

@@ -26,6 +26,7 @@ extension StallRecord {
       lines += nestingLine
       told.loopNesting = loopNesting
     }
+    if isFirst || stall.state != .ongoing, let probe = stall.probe { lines.append("  \(probe.spoken)") }
     if stall.state != .ongoing, let meanwhile = stall.surroundings?.spoken { lines.append("  \(meanwhile)") }
     if isFirst { lines += doubt + (isEverything ? background : []) }
     if fingerprint != told.fingerprint || (isFirst && fingerprint == nil) {

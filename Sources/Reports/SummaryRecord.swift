@@ -97,6 +97,7 @@ package struct SummaryRecord: Sendable, Encodable {
   let suggestion: SuggestedThreshold?
   let parked: Percent?
   let places: [PlaceSummary]
+  let probe: ProbeSummary?
   let ownCost: OwnCost
 
   /// - Parameters:
@@ -112,7 +113,8 @@ package struct SummaryRecord: Sendable, Encodable {
     generation: Int = 1, watched: Duration, stalls: StallTotals, suppressed: Int = 0, unverified: Int,
     saturation: SaturationTotals = SaturationTotals(), busyThreads: Int, phases: PhaseCounts = PhaseCounts(),
     nearMisses: [Duration],
-    suggestion: SuggestedThreshold? = nil, parkedShare: Double?, places: [PlaceSummary], ownCost: OwnCost
+    suggestion: SuggestedThreshold? = nil, parkedShare: Double?, places: [PlaceSummary],
+    probe: ProbeSummary? = nil, ownCost: OwnCost
   ) {
     let sorted = stalls.durations.sorted()
     self.generation = generation
@@ -132,6 +134,7 @@ package struct SummaryRecord: Sendable, Encodable {
     self.suggestion = suggestion
     parked = parkedShare.map { Percent($0 * 100) }
     self.places = places
+    self.probe = probe
     self.ownCost = ownCost
   }
 
@@ -159,6 +162,7 @@ package struct SummaryRecord: Sendable, Encodable {
     case suggestion = "suggested_threshold"
     case parked = "parked_percent"
     case places
+    case probe
     case ownCost = "own_cost"
   }
 }

@@ -30,6 +30,7 @@ extension SummaryRecord {
     if unverified > 0, style.detail != .everything {
       lines.append("\(counted(unverified, "spell")) may have been stalls or many short jobs (-v shows them)")
     }
+    if let probe { lines.append(probe.line) }
     return lines + [ownCost.line]
   }
 

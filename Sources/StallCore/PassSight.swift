@@ -8,6 +8,8 @@ package enum PassSource: String, Sendable, Codable {
   case heartbeat
   /// A wake-up that was sent to the loop and is taken by it when it comes round.
   case ping
+  /// An answer to a question from outside. That there is none proves nothing.
+  case probe
 }
 
 package struct PassSight: Sendable, Equatable {

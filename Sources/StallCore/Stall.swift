@@ -69,6 +69,7 @@ package enum PassProof: String, Sendable, Codable {
     case .breakpoint: self = .breakpoint
     case .heartbeat: self = .heartbeat
     case .ping: self = .ping
+    case .probe: self = .none
     }
   }
 
@@ -122,6 +123,8 @@ package struct Stall: Sendable, Equatable {
   package var breakdown: TimeBreakdown
   /// Nil where nothing was read.
   package var surroundings: Surroundings?
+  /// Of a question that was asked meanwhile.
+  package var probe: ProbeWait?
 
   package init(
     id: Int, state: StallState, threshold: Duration, startedAt: Instant, duration: DurationEstimate,

@@ -16,6 +16,7 @@ final class FollowedThread {
   private(set) var detector: StallDetector
   private var phases: PhaseModel
   private var surroundings: SurroundingsWatch
+  private var probe = ProbeSight()
   private var remarks: LoopRemarks
   private var image: ImageMark?
   private var sight: WaitSight
@@ -71,7 +72,10 @@ final class FollowedThread {
       detector.learn($0, of: $1)
       context.recorder?.learned($0, of: $1, index, at: seen.at)
     }
-    seen.passes = passes.look(at: seen, detector.loop.home, hasNews ? inquiry : nil)
+    let answers = context.probe?.facts
+    seen.passes =
+      passes.look(at: seen, detector.loop.home, hasNews ? inquiry : nil)
+      ?? answers.flatMap { passes(in: $0, seen) }
     phases.prepare(for: seen, isInBackground: observer.isInBackground)
     detector.terms = phases.terms
     if phases.phase == .launch { seen.blockedSince = observer.blockStart(of: seen) }
@@ -106,6 +110,18 @@ final class FollowedThread {
     } else if inquiry.isAtRest(at: look.at) {
       context.queue.push(.analystMayRest)
     }
+  }
+
+  private func passes(in facts: ProbeFacts, _ look: ThreadObservation) -> PassSight? {
+    let wasOfAnother = probe.isOfAnother
+    defer {
+      if probe.isOfAnother, !wasOfAnother {
+        context.tell(
+          .probeForeign,
+          "\(record.spokenAsFollowed) does not answer the probe: nothing of its loop is concluded from that")
+      }
+    }
+    return probe.passes(in: facts, at: look, after: lastLook)
   }
 
   /// A stall may come: what names its stack is started.
@@ -220,6 +236,9 @@ final class FollowedThread {
 
   private func numbered(_ stall: Stall) -> Stall {
     var stall = stall
+    let now = Instant.now
+    let end = stall.startedAt + stall.duration.likely
+    stall.probe = context.probe?.facts.wait(from: stall.startedAt, to: end, now: now)
     let own = stall.id
     stall.id = number(of: own)
     if stall.state != .ongoing { numbers[own] = nil }

@@ -55,6 +55,7 @@ struct Watch {
       let reporter = Reporter(
         options, .of(process), output: output, rules: rules, answers: answers, recording: recording)
       try Self.startReporting(reporter, queue)
+      try context.startProbe()
     } catch {
       if error.meansTaskGone { throw Refusal.noProcess(process.id) }
       throw Refusal.notPermitted(process.id, error)

@@ -18,6 +18,8 @@ final class WatchContext {
   var companions: CompanionStacks
   var programChanges = ProgramChanges()
   var surroundings: SurroundingsReader
+  /// Nil: nobody is asked.
+  let probe: ProbeMailbox?
   /// Of phases that took too long as a whole.
   var phases = PhaseCounts()
   private var episodes = 0
@@ -33,6 +35,7 @@ final class WatchContext {
     self.process = process
     self.camera = camera
     self.queue = queue
+    probe = options.probe.map { _ in ProbeMailbox() }
     surroundings = SurroundingsReader(process: process.id)
     companions = CompanionStacks(options.stacks, process: process.id)
   }
@@ -61,6 +64,20 @@ final class WatchContext {
       retiredStatistics.add(thread.detector.statistics)
     }
     threads.removeAll(where: isOver)
+  }
+
+  /// Starts asking, on a thread of its own.
+  func startProbe() throws(Errno) {
+    guard let probe, let address = options.probe else { return }
+    let runner = ProbeRunner(address, threshold: options.threshold, probe) { [queue] in
+      queue.push(.notice($0))
+    }
+    try startThread(name: "probe") { runner.run() }
+  }
+
+  var probeSummary: ProbeSummary? {
+    guard let probe, let address = options.probe else { return nil }
+    return ProbeSummary(address.text, probe.log)
   }
 
   func tell(_ kind: NoticeKind, _ text: String) { queue.push(.notice(NoticeRecord(kind, text))) }

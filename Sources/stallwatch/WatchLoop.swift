@@ -229,7 +229,8 @@ final class WatchLoop {
       statistics.add(thread.detector.statistics)
     }
     totals.finish(
-      statistics, looks, phases: context.phases, targetStopped: context.camera.targetStopped,
+      statistics, looks, phases: context.phases, probe: context.probeSummary,
+      targetStopped: context.camera.targetStopped,
       helperCPU: context.camera.helperCPUTime, at: .now)
   }
 }

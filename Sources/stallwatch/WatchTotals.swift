@@ -14,6 +14,7 @@ struct WatchTotals: Sendable {
   private(set) var looks = LookCount()
   private(set) var statistics = LoopStatistics()
   private(set) var phases = PhaseCounts()
+  private(set) var probe: ProbeSummary?
   private(set) var watched: Duration = .zero
   private(set) var targetStopped: Duration = .zero
   private(set) var cpuTime: Duration = .zero
@@ -41,13 +42,15 @@ struct WatchTotals: Sendable {
   }
 
   mutating func finish(
-    _ statistics: LoopStatistics, _ looks: LookCount, phases: PhaseCounts, targetStopped: Duration,
+    _ statistics: LoopStatistics, _ looks: LookCount, phases: PhaseCounts, probe: ProbeSummary?,
+    targetStopped: Duration,
     helperCPU: Duration,
     at end: Instant
   ) {
     self.statistics = statistics
     self.looks = looks
     self.phases = phases
+    self.probe = probe
     self.targetStopped = targetStopped
     watched = end - began
     cpuTime = .nanoseconds(Clock.ownCPUNanoseconds) - ownCPUBefore + helperCPU
@@ -67,6 +70,7 @@ extension SummaryRecord {
       suggestion: SuggestedThreshold(
         statistics.spells, stalls: statistics.stalls.count, threshold: threshold, watched: totals.watched),
       parkedShare: statistics.parkedShare, places: places.longestPlaces(10).map(PlaceSummary.init),
+      probe: totals.probe,
       ownCost: OwnCost(
         cpuTime: totals.cpuTime + analystCPU, watched: totals.watched, looks: totals.looks.all,
         lateLooks: totals.looks.late, targetStopped: totals.targetStopped))

@@ -126,6 +126,14 @@ struct clinux_wait_status {
 };
 struct clinux_wait_status clinux_decode_status(int status);
 
+// A non-blocking stream to a numeric address or to a path, on its way if it is not there at once.
+int clinux_connect_host(const char *address, uint16_t port);
+int clinux_connect_path(const char *path);
+// Why it did not come about, once it is ready for writing; 0: it did.
+int clinux_socket_error(int descriptor);
+// send(2) without a signal where the other side is gone.
+ssize_t clinux_send(int descriptor, const void *bytes, size_t count);
+
 // One message over a SOCK_SEQPACKET socket, with at most one descriptor beside it (-1: none).
 ssize_t clinux_send_message(int socket, const void *bytes, size_t length, int descriptor);
 ssize_t clinux_receive_message(int socket, void *bytes, size_t capacity, int *descriptor);
