@@ -16,13 +16,13 @@ _stallwatch() {
         program=$((index + 1))
         break
         ;;
-      -p | --pid | --name | --user | --timeout | --thread | --home | -t | --threshold | --cpu-threshold | --cpu-window | --interval | --cooldown | --stacks | --max-frames | --symbols | -o | --output | -d | --duration | --for | --count | --color | --generate)
+      -p | --pid | --name | --user | --timeout | --thread | --home | -t | --threshold | --cpu-threshold | --cpu-window | --interval | --cooldown | --phase | --probe | --stacks | --max-frames | --symbols | -o | --output | --record | -d | --duration | --for | --count | --color | --generate)
         [[ ${COMP_WORDS[index + 1]} != = ]] || index=$((index + 1))
         index=$((index + 1))
         ;;
       -*) ;;
       *)
-        if [[ -z $command && ${COMP_WORDS[index]} == @(watch|run|dump|doctor) ]]; then
+        if [[ -z $command && ${COMP_WORDS[index]} == @(watch|run|replay|dump|doctor) ]]; then
           command=${COMP_WORDS[index]}
         elif [[ $command == run ]]; then
           program=$index
@@ -43,23 +43,28 @@ _stallwatch() {
   case $option in
     -p | --pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && printf '%s ' [0-9]*)" -- "$word"); return ;;
     --name | --user) mapfile -t COMPREPLY < <(compgen -W "$(cat /proc/[0-9]*/comm 2>/dev/null)" -- "$word"); return ;;
-    --timeout | --thread | --home | -t | --threshold | --cpu-threshold | --cpu-window | --interval | --cooldown | --max-frames | -d | --duration | --for | --count) return ;;
+    --timeout | --thread | --home | -t | --threshold | --cpu-threshold | --cpu-window | --interval | --cooldown | --phase | --probe | --max-frames | -d | --duration | --for | --count) return ;;
     --stacks) mapfile -t COMPREPLY < <(compgen -W 'stalled busy all' -- "$word"); return ;;
     --symbols) mapfile -t COMPREPLY < <(compgen -W 'none fast full' -- "$word"); return ;;
-    -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+    -o | --output | --record) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
     --color) mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$word"); return ;;
     --generate) mapfile -t COMPREPLY < <(compgen -W 'man bash zsh fish' -- "$word"); return ;;
   esac
-  if [[ $word != -* ]]; then
+  if [[ $word != -* && $command == replay ]]; then
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    return
+  elif [[ $word != -* ]]; then
     local words=$(cd /proc && printf '%s ' [0-9]*)
-    [[ -n $command ]] || words+='watch run dump doctor'
+    [[ -n $command ]] || words+='watch run replay dump doctor'
     [[ $command != run ]] || words=$(compgen -c -- "$word")
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
     return
   fi
   case ${command:-watch} in
-    watch) options='-p --pid --name --wait --thread --home -t --threshold --cpu-threshold --cpu-window --interval --cooldown --stacks --max-frames --never-stop --no-breakpoint --cpu-only --symbols --json -o --output -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
-    run) options='--user --timeout --thread --home -t --threshold --cpu-threshold --cpu-window --interval --cooldown --stacks --max-frames --never-stop --no-breakpoint --cpu-only --symbols --json -o --output -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
+    watch) options='-p --pid --name --wait --thread --home -t --threshold --cpu-threshold --cpu-window --interval --cooldown --watchdog --phase --probe --stacks --max-frames --never-stop --no-breakpoint --cpu-only --symbols --json -o --output --record -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
+    run) options='--user --timeout --thread --home -t --threshold --cpu-threshold --cpu-window --interval --cooldown --watchdog --phase --probe --stacks --max-frames --never-stop --no-breakpoint --cpu-only --symbols --json -o --output --record -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
+    replay) options='--home -t --threshold --json -o --output --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
     dump) options='-p --pid --name --thread --max-frames --never-stop --symbols --json -o --output --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
     doctor) options='-p --pid --name --generate -V --version -h --help' ;;
   esac
