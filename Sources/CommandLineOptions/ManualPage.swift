@@ -18,6 +18,8 @@ func manualPage() -> String {
   page.section("SIGNALS")
   page.line(ManualText.signalsIntroduction)
   for (signal, meaning) in ManualText.signals { page.item("`\(signal)`", meaning) }
+  page.section("ENVIRONMENT")
+  for (variable, meaning) in ManualText.environment { page.item("`\(variable)`", meaning) }
   page.prose("PERMISSIONS", ManualText.permissions)
   page.prose("EFFECT ON THE TARGET", ManualText.effect)
   page.section("EXAMPLES")

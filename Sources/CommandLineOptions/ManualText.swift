@@ -60,6 +60,19 @@ enum ManualText {
     ),
   ]
 
+  static let environment = [
+    (
+      "STALLWATCH_LOOP_RULES",
+      "A file that replaces the table of functions by which event loops and work are known at first sight. An empty "
+        + "file means that everything is learned from waits alone. How it is written stands at the beginning of the "
+        + "table in the sources, `LoopRules.txt`."
+    ),
+    (
+      "NO_COLOR, CLICOLOR_FORCE, TERM",
+      "Whether text on a terminal is coloured, where `--color` does not say it."
+    ),
+  ]
+
   static let permissions = [
     "Needed is root (CAP_SYS_PTRACE), or the same user as the program. Under Yama, "
       + "`/proc/sys/kernel/yama/ptrace_scope` may ask for more: with 1, Ubuntu's default, a running program can only "

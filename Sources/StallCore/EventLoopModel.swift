@@ -48,9 +48,9 @@ package struct EventLoopModel: Sendable {
   package var home: HomeCandidate? { homeIndex.map { candidates[$0] } }
 
   /// The wait in which the last look found the thread.
-  package var presentWait: (site: Site, candidate: HomeCandidate)? {
-    guard let lastSite, let candidate = candidates.first(where: { $0.matches(lastSite) }) else { return nil }
-    return (lastSite, candidate)
+  package var presentWait: (site: Site, candidate: HomeCandidate, isHome: Bool)? {
+    guard let lastSite, let index = candidates.firstIndex(where: { $0.matches(lastSite) }) else { return nil }
+    return (lastSite, candidates[index], index == homeIndex)
   }
 
   /// Takes in one look. Does not allocate.

@@ -17,8 +17,8 @@ package struct HomeQuestions: Sendable {
 
   /// The wait of the last look, if it is to be asked about now. It counts as asked.
   package mutating func next(in model: EventLoopModel, at moment: Instant) -> Site? {
-    guard model.given == nil, let (site, candidate) = model.presentWait, site.stackPointer != 0,
-      isOfInterest(candidate, model), notBefore.map({ moment >= $0 }) ?? true
+    guard model.given == nil, let site = model.presentWait?.site, site.stackPointer != 0,
+      isOfInterest(model), notBefore.map({ moment >= $0 }) ?? true
     else { return nil }
     let place = WaitPlace(site)
     for index in asked.indices where asked[index] == place { return nil }
@@ -40,10 +40,10 @@ package struct HomeQuestions: Sendable {
     min(Self.shortest * (1 << min(count - Self.mostAtOnce, 12)), Self.longest)
   }
 
-  /// The home from a new place may be a dialog, or an answer that comes through the same socket. Where the home is known
-  /// as the loop's, another wait is of interest only if the thread comes back to it.
-  private func isOfInterest(_ candidate: HomeCandidate, _ model: EventLoopModel) -> Bool {
-    guard let home = model.home, home.hint == .loop else { return true }
-    return candidate.wasReturnedTo
+  /// The home from a new place may be a dialog, or an answer that comes through the same socket. Another wait is of
+  /// interest only if the thread comes back to it, or as long as nothing is judged.
+  private func isOfInterest(_ model: EventLoopModel) -> Bool {
+    guard let wait = model.presentWait else { return false }
+    return wait.isHome || wait.candidate.wasReturnedTo || !model.isJudgeable
   }
 }

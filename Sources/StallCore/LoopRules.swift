@@ -127,10 +127,15 @@ package struct LoopRules: Sendable {
 }
 
 extension Frame {
-  /// Every name that a rule may mean, without what compilers put behind it.
+  /// Every name that a rule may mean, without what compilers put behind it. The target chose them, and may have chosen
+  /// so many and so long ones that comparing would take its time.
   fileprivate var names: [ByteString] {
-    ([symbol, rawSymbol].compactMap { $0 } + aliases).map(\.withoutCloneSuffix)
+    ([symbol, rawSymbol].compactMap { $0 } + aliases).prefix(Self.mostNames)
+      .filter { $0.bytes.count <= Self.longestName }.map(\.withoutCloneSuffix)
   }
+
+  private static let mostNames = 8
+  private static let longestName = 512
 
   fileprivate func isIn(_ pattern: NamePattern) -> Bool {
     guard let module else { return false }

@@ -32,15 +32,20 @@ package struct StackReading: Sendable, Equatable {
   package var nesting = 0
   /// Where the wait returns to in the frame of whoever made it: the innermost one that does not belong to the C library.
   package var returnsTo: WaitReturn?
+
+  package init() {}
 }
 
 extension LoopRules {
   /// Statically linked or stripped loops have functions without a name between the wait and one that is known.
   private static let mostNamelessFrames = 4
+  /// Of a deeper stack the inner part tells what the wait means.
+  private static let mostFrames = 256
 
   /// Reads a stack, innermost frame first.
   package func reading(of frames: [Frame]) -> StackReading {
     var reading = StackReading()
+    let frames = frames.prefix(Self.mostFrames)
     let matched = frames.map { rules(for: $0) }
     reading.returnsTo = waitReturn(frames, matched)
     readFamilies(matched, into: &reading)
@@ -49,7 +54,7 @@ extension LoopRules {
     return reading
   }
 
-  private func waitReturn(_ frames: [Frame], _ matched: [[LoopRule]]) -> WaitReturn? {
+  private func waitReturn(_ frames: ArraySlice<Frame>, _ matched: [[LoopRule]]) -> WaitReturn? {
     for (frame, rules) in zip(frames, matched) where !rules.contains(where: { $0.meaning == .call }) {
       // Where a signal or an inlined call is in between, the address is not the one that the wait returns to.
       guard !frame.isSignalFrame, let stackPointer = frame.stackPointer else { return nil }
@@ -71,14 +76,16 @@ extension LoopRules {
     var levels: [Int: Int] = [:]
     var dialogs = 0
     for rules in matched {
-      for rule in rules where rule.meaning == .loop { levels[rule.family, default: 0] += 1 }
+      for family in Set(rules.lazy.filter { $0.meaning == .loop }.map(\.family)) {
+        levels[family, default: 0] += 1
+      }
       if rules.contains(where: { $0.meaning == .nested }) { dialogs += 1 }
     }
     let isLoop = matched.contains { $0.contains { $0.meaning.tellsLoop } }
     return max(levels.values.max() ?? 0, isLoop ? 1 : 0, dialogs > 0 ? dialogs + 1 : 0)
   }
 
-  private func meaning(_ frames: [Frame], _ matched: [[LoopRule]]) -> WaitMeaning {
+  private func meaning(_ frames: ArraySlice<Frame>, _ matched: [[LoopRule]]) -> WaitMeaning {
     if matched.contains(where: { $0.contains { $0.meaning == .work } }) { return .work }
     var nameless: [ModuleReference?] = []
     for (frame, rules) in zip(frames, matched) {

@@ -13,7 +13,7 @@ struct HomeInquiry {
   private var restsAt: Instant?
 
   private static let mostKnown = 16
-  private static let restsAfter: Duration = .seconds(3)
+  private static let restsAfter: Duration = .seconds(1)
 
   /// Takes in what has been found out; false if there was nothing. Call before a look is judged.
   mutating func takeAnswers(

@@ -1,6 +1,7 @@
 // The report thread's part in finding the loop: has the stack of a wait named, and says what the rules make of it.
 
 internal import Analysis
+internal import Linux
 internal import StallCore
 
 struct HomeStackReader {
@@ -17,6 +18,8 @@ struct HomeStackReader {
 
   /// Names are enough, and nobody waits for them.
   mutating func ask(_ site: Site, _ thread: CapturedThread, _ analyst: StackAnalyst) {
+    // For a moment there are two more processes, and most of what our own start took is not needed again.
+    OwnProcess.releaseCodePages()
     pending.append((site, analyst.ask(thread, most: .names)))
     proceed(analyst)
   }

@@ -41,11 +41,11 @@ enum Program {
     do throws(ProgramFailure) {
       switch options.command {
       case .watch:
-        var command = WatchCommand(options)
+        var command = WatchCommand(options, try LoopRulesFile.rules(for: .watch))
         return .status(try command.run())
       case .replay: return .status(try ReplayCommand(options).run())
       case .dump: return .status(try DumpCommand(options).run())
-      case .run: return try RunCommand(options).run()
+      case .run: return try RunCommand(options, try LoopRulesFile.rules(for: .run)).run()
       case .doctor: return .status(try DoctorCommand(options).run())
       }
     } catch {

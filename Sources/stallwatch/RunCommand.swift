@@ -8,10 +8,12 @@ internal import StallCore
 
 struct RunCommand {
   private let options: Options
+  private let rules: LoopRules
   private let arguments: [ByteString]
 
-  init(_ options: Options) {
+  init(_ options: Options, _ rules: LoopRules) {
     self.options = options
+    self.rules = rules
     arguments = if case .program(let words) = options.target { words } else { [] }
   }
 
@@ -76,7 +78,7 @@ struct RunCommand {
     do throws(ProgramFailure) {
       let process = try WatchedProcess(program.id)
       let watch = try Watch(
-        options, process, output: output, signals: signals, requests: keeper.requests,
+        options, process, rules, output: output, signals: signals, requests: keeper.requests,
         meaning: keeper.meaning(of:))
       var end: ExitStatus?
       let reason = watch.run {

@@ -17,13 +17,13 @@ struct Watch {
 
   /// Everything that can be refused is refused here, before the first look counts.
   init(
-    _ options: Options, _ process: WatchedProcess, output: consuming ReportOutput,
+    _ options: Options, _ process: WatchedProcess, _ rules: LoopRules, output: consuming ReportOutput,
     signals: consuming SignalDescriptor, requests: ProgramRequests? = nil,
     meaning: @escaping (ReceivedSignal) -> SignalMeaning
   ) throws(ProgramFailure) {
     self.options = options
     self.process = process
-    let (rules, answers) = (try LoopRulesFile.rules(), HomeAnswers())
+    let answers = HomeAnswers()
     let command: [ByteString]?
     let buildID: String?
     let sight: WaitSight

@@ -8,6 +8,7 @@ internal import StallCore
 
 struct WatchCommand: ~Copyable {
   private let options: Options
+  private let rules: LoopRules
   private let writesFile: Bool
   private let received: [Int32]
   private let endsAt: Instant?
@@ -17,8 +18,9 @@ struct WatchCommand: ~Copyable {
   private var stalls = 0
   private var hasVerifiedStalls = false
 
-  init(_ options: Options) {
+  init(_ options: Options, _ rules: LoopRules) {
     self.options = options
+    self.rules = rules
     writesFile = if case .file = options.output { true } else { false }
     // The end of a terminal ends the watch that writes to it, unless nohup(1) was used.
     let hangups = writesFile || !OwnProcess.ignores(SIGHUP) ? [SIGHUP] : []
@@ -75,7 +77,7 @@ struct WatchCommand: ~Copyable {
       var process = try WatchedProcess(id, thread: options.thread ?? .main, cpuOnly: options.cpuOnly)
       process.generation = generation
       let output = try ReportOutput(options.output, standard: STDOUT_FILENO, keepsContents: options.wait)
-      let watch = try Watch(rest, process, output: output, signals: signals) {
+      let watch = try Watch(rest, process, rules, output: output, signals: signals) {
         Self.meaning($0, writesFile: writesFile)
       }
       let end = watch.run { (.unknown, nil) }

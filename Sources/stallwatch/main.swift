@@ -7,6 +7,7 @@ import Stacks
 
 let words = OwnProcess.arguments.dropFirst().map { ByteString($0) }
 if words == [ByteString(CaptureHelper.hiddenArgument)] {
+  OwnProcess.releaseCodePages()
   CaptureServer.run(socket: WorkerProcess.socketInChild)
 }
 if words == [ByteString(AnalystServer.hiddenArgument)] { AnalystServer.run() }

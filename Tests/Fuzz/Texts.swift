@@ -18,6 +18,7 @@ extension FuzzedParser {
           text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F },
           "a control character is left")
       },
+      FuzzedParser("loop-rules", texts: ruleTexts, run: readRules),
       FuzzedParser("json", texts: hostileTexts, run: writeRecord),
       FuzzedParser(
         "command-line",
@@ -41,6 +42,22 @@ extension FuzzedParser {
     "worker", "a) R 1 2", "\u{1B}]0;x\u{07}", "\u{202E}\u{85}", "caf\u{E9}", "line\nbreak\\x41",
     "\u{1F600}\u{E000}",
   ]
+
+  private static let ruleTexts = [
+    "[x] ping: eventfd\nloop *run*\npart f in lib*.so\n", "uv_run", "[y]\nnested a.constprop.0 # \ncall *\n",
+  ]
+
+  /// The same bytes as a table and as a name that is looked up, in that table and in ours.
+  private static func readRules(_ bytes: [UInt8]) {
+    var frame = Frame(programCounter: 1, trust: .exact)
+    (frame.symbol, frame.aliases) = (ByteString(bytes), [ByteString(bytes.reversed())])
+    frame.module = ModuleReference(path: ByteString(bytes), buildID: nil)
+    let rules = (try? LoopRules(parsing: bytes)) ?? .builtIn
+    let reading = rules.reading(of: Array(repeating: frame, count: 3))
+    expect(reading.nesting <= 4, "more levels than frames")
+    _ = HomeSelector(String(decoding: bytes, as: UTF8.self))
+    _ = HomeSelector.likely(for: String(decoding: bytes, as: UTF8.self))
+  }
 
   private static func demangle(_ bytes: [UInt8]) {
     let name = SymbolName(raw: ByteString(bytes))

@@ -117,6 +117,51 @@ import Testing
     #expect(ended.symbols.contains("run_blocking_dialog"))
   }
 
+  @Test func homeThatWasNamedIsNotInferred() throws {
+    let target = try TargetProcess.start("idle", "sleep-loop")
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "--threshold", "100ms", "--home", "epoll:3",
+    ])
+    // It comes after ten seconds, and that is as long as a line is waited for.
+    let first = try? watch.next("notice", kind: "loop.none")
+    let told = try #require(try (first ?? watch.next("notice", kind: "loop.none"))["text"]?.string)
+    #expect(told.contains("has not waited on --home epoll:3 (last seen sleeping)"))
+    watch.signal(SIGINT)
+    #expect(try watch.next("summary")["stalls"] == .number(0))
+  }
+
+  /// Our own table says that the loop of this program is a sleep in `sleep_and_sleep`.
+  @Test func rulesOfTheEnvironmentTakeThePlaceOfOurs() throws {
+    let folder = try TemporaryDirectory()
+    let table = "\(folder.path)/rules"
+    try Data("[system call]\ncall * in libc.so*\n[a family]\nloop sleep_and_sleep\n".utf8).write(
+      to: URL(filePath: table))
+    let target = try TargetProcess.start("idle", "sleep-loop")
+    var watch = try WatchRun(
+      shell:
+        "STALLWATCH_LOOP_RULES=\(table) exec \(builtProduct("stallwatch")) --json --pid \(target.processID)")
+    let loop = try #require(try watch.next("notice", kind: "loop.found")["loop"]?.object)
+    #expect(loop["family"]?.string == "a family")
+    #expect(loop["home"]?.string == "sleep")
+    #expect(loop["tid"] == .number(Double(target.processID)))
+  }
+
+  @Test(arguments: [
+    ("loop f\n", "line 1: a rule before the first [family]"), (nil, "is no file that can be read"),
+  ])
+  func rulesThatCannotBeReadAreRefused(_ table: String?, _ reason: String) throws {
+    let folder = try TemporaryDirectory()
+    if let table { try Data(table.utf8).write(to: URL(filePath: "\(folder.path)/rules")) }
+    let target = try TargetProcess.start("idle", "poll")
+    let (output, status) = try shell(
+      "STALLWATCH_LOOP_RULES=\(folder.path)/rules $W --pid \(target.processID) 2>&1")
+    #expect(output.contains(reason), "\(output)")
+    #expect(status == .exited(2))
+    let run = try shell("STALLWATCH_LOOP_RULES=\(folder.path)/rules $W run -- echo started 2>&1")
+    #expect(run.output.contains(reason) && !run.output.contains("\nstarted"))
+    #expect(run.status == .exited(125))
+  }
+
   @Test func stoppedTargetIsNoStall() throws {
     let target = try TargetProcess.start("idle", "frame-loop")
     var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "100ms"])

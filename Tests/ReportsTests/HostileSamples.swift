@@ -45,13 +45,14 @@ let hostileWatch: [Record] = {
             missing: [MissingAbility(what: text, why: text)]))
       ),
       (0, .notice(NoticeRecord(.captureFailed, text))),
+      (0, .notice(loopFound(text))),
       (0, .exit(ExitRecord(.unknown, survivors: [OtherProcess(id: 4260, name: hostileName)]))),
       (
         0,
         .stall(
           StallRecord(
             stall(1, .ended, 500), at: moment(0), thread: thread, cause: cause, repetition: Repetition(),
-            stacks: [stack]))
+            stacks: [stack], loopNesting: 2))
       ),
       (0, .cpu(BusyThreadRecord(thread: thread, cpuTime: .seconds(1), window: .zero, stacks: [stack]))),
       (

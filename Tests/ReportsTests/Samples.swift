@@ -73,14 +73,6 @@ let disk = Cause(
   .disk, "reading a file that does not answer: read(17) on /mnt/nfs/report.csv", confidence: .high,
   evidence: ["in disk wait for 500 ms", "descriptor 17 is /mnt/nfs/report.csv"])
 
-func stallRecord(
-  _ stall: Stall, at seconds: Double, cause: Cause? = disk, repetition: Repetition = Repetition(),
-  stacks: [Stack] = [loading]
-) -> StallRecord {
-  StallRecord(
-    stall, at: moment(seconds), thread: mainThread, cause: cause, repetition: repetition, stacks: stacks)
-}
-
 func attach(cpuThreshold: Double = 70) -> AttachRecord {
   AttachRecord(
     name: "viewer", command: ["/opt/viewer/bin/viewer", "--file", "a b.csv"],
@@ -189,7 +181,10 @@ private func ordinaryStalls() -> [(Double, RecordBody)] {
           .ended, 5_300, passes: 412, shares: handlerShares([loading, timer, deep, timer]),
           repetition: Repetition(count: 12, suppressed: 8, quiet: .seconds(3_600))))
     ),
-    (14, .unverified(stallRecord(stall(5, .interrupted(.watchEnded), 612, proof: .none), at: 14))),
+    (
+      14,
+      .unverified(stallRecord(stall(5, .interrupted(.watchEnded), 612, proof: .none), at: 14, loopNesting: 2))
+    ),
   ]
 }
 
@@ -237,7 +232,7 @@ func series(_ host: ByteString, _ bodies: [(Double, RecordBody)]) -> [Record] {
 
 let ordinaryWatch = series(
   "build-3",
-  [(-1, .attach(attach())), (-0.9, .notice(NoticeRecord(.loopFound, "loop found: epoll 7, parked 99 %")))]
+  [(-1, .attach(attach())), (-0.9, .notice(loopFound("libuv")))]
     + ordinaryStalls() + slowPhases() + [
       (
         60,
