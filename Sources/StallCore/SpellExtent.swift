@@ -58,11 +58,13 @@ extension WorkingSpell {
     // The sleep that this look sees is the park, and the first one.
     let isFirstPark = (sleeps == 1 || isQuiet) && park.blockedSince != nil
     let work = park.cpuTime - last.cpuTime + park.runQueueDelay - last.runQueueDelay
-    let earliest = isFirstPark ? max(last.at, parkedSince - park.blockedSinceTolerance) : last.at
+    // A pass before it is the end all the same.
     let latest = max(last.at, min(parkedSince, park.passes?.firstPass ?? parkedSince))
+    let earliest =
+      isFirstPark ? min(latest, max(last.at, parkedSince - park.blockedSinceTolerance)) : last.at
     let likely: Instant
     if isFirstPark {
-      likely = max(last.at, parkedSince)
+      likely = latest
     } else if last.isBlocked {
       likely = last.at + (latest - last.at) / 2
     } else {
