@@ -45,13 +45,13 @@ package let optionTable: [OptionDefinition] = [
     "interval", for: watching, .read("DUR", into: \.interval, by: readInterval),
     "distance of looks while alert; at most a third of the threshold"),
   OptionDefinition(
-    "cooldown", for: watching, .read("DUR", default: "5s", into: \.cooldown, by: readCooldown),
+    "cooldown", for: judging, .read("DUR", default: "5s", into: \.cooldown, by: readCooldown),
     "distance of reports of one place, doubled each time; 0: all"),
   OptionDefinition(
-    "watchdog", for: watching, .set(\.watchdog, to: true),
+    "watchdog", for: judging, .set(\.watchdog, to: true),
     "launch 20s, resume, suspend 10s, quit 6s, background 3m"),
   OptionDefinition(
-    "phase", for: watching,
+    "phase", for: judging,
     .value(name: "NAME=DUR", default: nil) { (text, options) throws(ValueProblem) in
       let (phase, threshold) = try readPhase(text)
       options.phases[phase] = threshold

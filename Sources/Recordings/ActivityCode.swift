@@ -13,32 +13,53 @@ enum ActivityCode {
   /// And the number of the kind.
   private static let kind: UInt8 = 0x40
 
-  /// In the order of their numbers, from 1; new ones come last. 0 is none in which a loop would idle.
   private static let kinds: [WaitKind] = [
     .epoll, .poll, .ring, .accept, .input, .message, .children, .signal, .futex, .sleep, .other, .unseen,
   ]
 
-  static func of(_ wait: WaitKind?) -> UInt8 {
-    guard let wait, let index = kinds.firstIndex(of: wait) else { return kind }
-    return kind | UInt8(index + 1)
-  }
+  static func of(_ wait: WaitKind?) -> UInt8 { kind | (wait?.number ?? 0) }
 
   /// Nil: no such number.
   static func blockedByKind(_ code: UInt8) -> Activity? {
-    let number = Int(code & 0x0F)
-    guard code & 0xF0 == kind, number <= kinds.count else { return nil }
-    return .blockedByKind(number == 0 ? nil : kinds[number - 1])
+    if code == kind { return .blockedByKind(nil) }
+    return kinds.first { of($0) == code }.map { .blockedByKind($0) }
+  }
+}
+
+extension WaitKind {
+  /// 0 is none in which a loop would idle.
+  fileprivate var number: UInt8 {
+    switch self {
+    case .epoll: 1
+    case .poll: 2
+    case .ring: 3
+    case .accept: 4
+    case .input: 5
+    case .message: 6
+    case .children: 7
+    case .signal: 8
+    case .futex: 9
+    case .sleep: 10
+    case .other: 11
+    case .unseen: 12
+    }
   }
 }
 
 extension PassSource {
-  private static let numbered: [PassSource] = [.breakpoint, .heartbeat, .ping]
+  private static let numbered: [PassSource] = [.breakpoint, .heartbeat, .ping, .probe]
 
-  /// From 1.
-  var code: UInt8 { UInt8((Self.numbered.firstIndex(of: self) ?? 0) + 1) }
+  var code: UInt8 {
+    switch self {
+    case .breakpoint: 1
+    case .heartbeat: 2
+    case .ping: 3
+    case .probe: 4
+    }
+  }
 
   init?(code: UInt8) {
-    guard (1...Self.numbered.count).contains(Int(code)) else { return nil }
-    self = Self.numbered[Int(code) - 1]
+    guard let source = Self.numbered.first(where: { $0.code == code }) else { return nil }
+    self = source
   }
 }

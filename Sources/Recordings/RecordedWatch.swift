@@ -166,6 +166,11 @@ package enum RecordingEntry: Sendable {
   /// Whether a loop of the thread is judged from here on.
   case judged(Int, Bool)
   case look(RecordedLook)
+  /// The watch itself did not look when it meant to; before the first look after that.
+  case gap(Int, WatchGap)
+  case phaseFact(Int, PhaseFact)
+  /// Whether another job has the foreground of the program's terminal from here on.
+  case background(Int, Bool)
   case looksMissing(Int)
   case notice(RecordedNotice)
   case stack(RecordedStack)

@@ -41,7 +41,9 @@ package struct Recording: Sendable {
 
   private mutating func take(_ entry: RecordingEntry, _ lastLooks: inout [Int: Instant]) {
     switch entry {
-    case .watch, .threadEnded, .programReplaced, .sightChanged, .judged, .learned: break
+    case .watch, .threadEnded, .programReplaced, .sightChanged, .judged, .learned, .gap, .phaseFact,
+      .background:
+      break
     case .threadBegan(let thread): threads[thread.index] = thread
     case .clock(let clock): clocks.append(clock)
     case .look(let look):

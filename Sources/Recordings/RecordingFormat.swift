@@ -36,6 +36,7 @@ enum EntryKind: UInt8 {
   /// What they say is about the look that follows.
   case late, captured
   case notice, stack, busyThread, exit, end
+  case gap, phaseFact, background
 }
 
 /// What of a look is not as in the look before it.

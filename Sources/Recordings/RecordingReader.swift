@@ -59,6 +59,9 @@ package struct RecordingReader {
     case .learned:
       return .learned(try threadIndex(&body), try body.meaning(), of: try body.site())
     case .judged: return .judged(try threadIndex(&body), try body.flag())
+    case .gap: return .gap(try threadIndex(&body), try body.gap())
+    case .phaseFact: return .phaseFact(try threadIndex(&body), try body.phaseFact())
+    case .background: return .background(try threadIndex(&body), try body.flag())
     case .looksMissing: return .looksMissing(try body.number(upTo: Int(Int32.max)))
     case .late:
       late = try body.duration()

@@ -1,10 +1,11 @@
-// Judges the looks of a recording again, as the watch would with another threshold.
+// Judges the looks of a recording again, as the watch would with other thresholds.
 
 package import StallCore
 
 /// What the judgement says at one look.
 package struct RejudgedAction: Sendable {
   package var action: StallAction
+  package var saturation = SaturationAction.none
   /// The index of the thread.
   package var thread: Int
   package var at: Instant
@@ -13,13 +14,12 @@ package struct RejudgedAction: Sendable {
 }
 
 package struct Rejudgement {
-  private let threshold: Duration
+  private let thresholds: PhaseThresholds
   private let interval: Duration?
   private let home: HomeSelector?
-  private let hasExited: Bool
+  private let exit: RecordedExit?
   private var reader: RecordingReader
-  private var detectors: [Int: StallDetector] = [:]
-  private var unjudged: Set<Int> = []
+  private var threads: [Int: RejudgedThread] = [:]
   /// Of the last look, and of what came after it: it is not known yet when the next look comes.
   private var waiting: [RejudgedAction] = []
   /// The moment of the last look.
@@ -27,16 +27,18 @@ package struct Rejudgement {
   package private(set) var isAtEnd = false
   package private(set) var looks = 0
   package private(set) var lateLooks = 0
+  package let alertInterval: Duration
 
   /// `home`: where the loop parks, if a person says it; else as it was said when it was recorded.
   package init(
-    _ recording: Recording, threshold: Duration, home: HomeSelector? = nil
+    _ recording: Recording, _ thresholds: PhaseThresholds, home: HomeSelector? = nil
   ) throws(RecordingProblem) {
-    self.home = home ?? recording.watch.home
     reader = try RecordingReader(recording.bytes)
-    self.threshold = threshold
-    interval = threshold == recording.watch.threshold ? recording.watch.interval : nil
-    hasExited = recording.exit != nil
+    self.thresholds = thresholds
+    self.home = home ?? recording.watch.home
+    interval = thresholds.normal == recording.watch.threshold ? recording.watch.interval : nil
+    exit = recording.exit
+    alertInterval = LookSchedule(threshold: thresholds.normal, interval: interval).alertInterval
   }
 
   /// Goes on to the next look that was due, and answers what was said before it.
@@ -44,7 +46,7 @@ package struct Rejudgement {
     while !isAtEnd {
       // What cannot be read ends it; `Recording` knows why.
       guard let entry = try? reader.next() else {
-        end(hasExited ? .targetExited : .watchEnded)
+        end(exit == nil ? .watchEnded : .targetExited)
         return release(before: Instant(nanoseconds: .max))
       }
       if case .look(let look) = entry, !look.isAfterCapture {
@@ -66,70 +68,68 @@ package struct Rejudgement {
   /// Of all threads together.
   package var statistics: LoopStatistics {
     var sum = LoopStatistics()
-    for thread in detectors.keys.sorted() {
-      if let detector = detectors[thread] { sum.add(detector.statistics) }
+    for thread in threads.keys.sorted() {
+      if let thread = threads[thread] { sum.add(thread.detector.statistics) }
     }
     return sum
   }
 
-  package var isStalled: Bool { detectors.values.contains { $0.isStalled } }
+  package var isStalled: Bool { threads.values.contains { $0.detector.isStalled } }
 
   private mutating func take(_ entry: RecordingEntry) {
     switch entry {
-    case .look(let look): detectors[look.thread]?.absorbCapture(look.observation)
+    case .look(let look): threads[look.thread]?.absorbCapture(look.observation)
     case .threadEnded(let thread, let moment, let reason):
       now = max(now, moment)
-      interrupt(thread, reason)
+      change(thread) { $0.end(reason, at: moment, say: $1) }
     case .programReplaced(let thread): forget(thread, .targetReplaced)
     case .sightChanged(let thread): forget(thread, .rightsChanged)
-    case .learned(let thread, let meaning, let site): detectors[thread]?.learn(meaning, of: site)
-    case .judged(let thread, let isJudged):
-      if isJudged { unjudged.remove(thread) } else { unjudged.insert(thread) }
-      detectors[thread]?.isBlindToLoop = !isJudged
+    case .learned(let thread, let meaning, let site): threads[thread]?.learn(meaning, of: site)
+    case .judged(let thread, let isJudged): change(thread) { thread, _ in thread.isJudged = isJudged }
+    case .gap(let thread, let gap): change(thread) { thread, _ in thread.note(gap) }
+    case .phaseFact(let thread, let fact): change(thread) { $1($0.note(fact), .none) }
+    case .background(let thread, let isInBackground):
+      change(thread) { thread, _ in thread.note(isInBackground: isInBackground) }
     case .watch, .threadBegan, .clock, .looksMissing, .notice, .stack, .busyThread, .exit, .end: break
     }
   }
 
   private mutating func judge(_ look: RecordedLook) {
-    var observation = look.observation
-    now = observation.at
-    // The detector asks for it again where it matters.
-    let blockedSince = observation.blockedSince
-    observation.blockedSince = nil
-    let thread = look.thread
-    if detectors[thread] == nil { detectors[thread] = newDetector(thread) }
-    guard let alertInterval = detectors[thread]?.alertInterval,
-      let action = detectors[thread]?.observe(observation, blockStart: { blockedSince }).action
-    else { return }
+    now = look.observation.at
     looks += 1
     if look.late > alertInterval { lateLooks += 1 }
-    say(action, thread)
-  }
-
-  private func newDetector(_ thread: Int) -> StallDetector {
-    var detector = StallDetector(threshold: threshold, interval: interval, home: home)
-    detector.isBlindToLoop = unjudged.contains(thread)
-    return detector
-  }
-
-  private mutating func say(_ action: StallAction, _ thread: Int) {
-    if action == .none { return }
-    waiting.append(RejudgedAction(action: action, thread: thread, at: now, before: now))
-  }
-
-  private mutating func interrupt(_ thread: Int, _ reason: Interruption) {
-    if let action = detectors[thread]?.interrupt(reason) { say(action, thread) }
+    change(look.thread) { $0.judge(look.observation, say: $1) }
   }
 
   /// Nothing learned is true of what comes.
   private mutating func forget(_ thread: Int, _ reason: Interruption) {
-    interrupt(thread, reason)
-    detectors[thread]?.forget()
+    change(thread) {
+      $0.cutOff(reason, say: $1)
+      $0.forget()
+    }
   }
 
   private mutating func end(_ reason: Interruption) {
     isAtEnd = true
-    for thread in detectors.keys.sorted() { interrupt(thread, reason) }
+    let moment = max(now, exit?.at ?? now)
+    for thread in threads.keys.sorted() { change(thread) { $0.end(reason, at: moment, say: $1) } }
+  }
+
+  /// Does something with a thread, and keeps what it says.
+  private mutating func change(
+    _ index: Int, _ act: (inout RejudgedThread, (StallAction, SaturationAction) -> Void) -> Void
+  ) {
+    // Out of the dictionary meanwhile, so that it is not copied.
+    var thread =
+      threads.removeValue(forKey: index) ?? RejudgedThread(thresholds, interval: interval, home: home)
+    var said: [RejudgedAction] = []
+    act(&thread) { action, saturation in
+      if action == .none, saturation == .none { return }
+      said.append(
+        RejudgedAction(action: action, saturation: saturation, thread: index, at: now, before: now))
+    }
+    threads[index] = thread
+    waiting += said
   }
 
   private mutating func release(before moment: Instant) -> [RejudgedAction] {

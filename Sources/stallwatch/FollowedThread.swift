@@ -76,6 +76,7 @@ final class FollowedThread {
     seen.passes =
       passes.look(at: seen, detector.loop.home, hasNews ? inquiry : nil)
       ?? answers.flatMap { passes(in: $0, seen) }
+    context.recorder?.background(observer.isInBackground, index, at: seen.at)
     phases.prepare(for: seen, isInBackground: observer.isInBackground)
     detector.terms = phases.terms
     if phases.phase == .launch { seen.blockedSince = observer.blockStart(of: seen) }
@@ -184,6 +185,7 @@ final class FollowedThread {
 
   private func take(_ gap: WatchGap, _ look: ThreadObservation) {
     self.gap = nil
+    context.recorder?.gap(gap, index, at: look.at)
     perform(detector.startAnew(after: gap, at: look), look)
     if gap.isShared { perform(phases.note(.machineResumed(at: look.at), newPhaseEpisode), look) }
   }
@@ -192,6 +194,7 @@ final class FollowedThread {
   /// with.
   func note(_ fact: PhaseFact) {
     guard record.threadID == context.process.thread.threadID else { return }
+    context.recorder?.phaseFact(fact, index, at: .now)
     perform(phases.note(fact, newPhaseEpisode), lastLook)
   }
 
@@ -215,11 +218,14 @@ final class FollowedThread {
   private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
     let thread = context.camera.capture(
       record.threadID, role: record.role, look: look.map(detector.loop.naming), stall: stall)
-    if let after = try? observe() {
-      detector.absorbCapture(after)
-      context.recorder?.lookAfterCapture(after, of: index)
-    }
+    absorbCapture()
     return thread
+  }
+
+  private func absorbCapture() {
+    guard let after = try? observe() else { return }
+    detector.absorbCapture(after)
+    context.recorder?.lookAfterCapture(after, of: index)
   }
 
   /// Numbers of their own, which the detector does not give.
@@ -260,7 +266,7 @@ final class FollowedThread {
   private func sample(_ saturation: Saturation, _ look: ThreadObservation?) {
     let thread = context.camera.capture(
       record.threadID, role: record.role, look: look.map(detector.loop.naming))
-    if let after = try? observe() { detector.absorbCapture(after) }
+    absorbCapture()
     context.queue.push(
       .saturationSample(
         episode: number(of: saturation.id), thread, weight: detector.alertInterval, loop: []))

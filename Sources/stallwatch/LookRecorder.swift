@@ -13,6 +13,8 @@ final class LookRecorder {
   private var buffer = LookRecorder.newBuffer
   private var oldest: Instant?
   private var missing = 0
+  /// Threads of programs that were last seen there.
+  private var inBackground: Set<Int> = []
 
   private static let bufferBytes = 16 << 10
   /// What may be lost when the watch is killed.
@@ -44,6 +46,21 @@ final class LookRecorder {
 
   func ended(_ thread: Int, _ reason: Interruption, at moment: Instant) {
     if makeRoom(at: moment) { buffer.appendEnded(thread, reason, at: moment) }
+  }
+
+  func gap(_ gap: WatchGap, _ thread: Int, at moment: Instant) {
+    if makeRoom(at: moment) { buffer.append(gap, thread) }
+  }
+
+  func phaseFact(_ fact: PhaseFact, _ thread: Int, at moment: Instant) {
+    if makeRoom(at: moment) { buffer.append(fact, thread) }
+  }
+
+  /// Of the look that follows; most are as the one before.
+  func background(_ isInBackground: Bool, _ thread: Int, at moment: Instant) {
+    guard inBackground.contains(thread) != isInBackground, makeRoom(at: moment) else { return }
+    if isInBackground { inBackground.insert(thread) } else { inBackground.remove(thread) }
+    buffer.appendBackground(isInBackground, thread)
   }
 
   /// What a stack has said of a wait.

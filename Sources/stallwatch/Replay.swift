@@ -17,6 +17,7 @@ struct Replay: ~Copyable {
   /// The episodes of each thread by their own numbers, and by those of the watch.
   private var episodes: [EpisodeKey: Int] = [:]
   private var rounds = 0
+  private var phases = PhaseCounts()
 
   private struct EpisodeKey: Hashable {
     var thread: Int
@@ -51,7 +52,8 @@ struct Replay: ~Copyable {
     for text in remarks.after { try report(.notice(NoticeRecord(.recordingGaps, text)), at: end) }
     var totals = WatchTotals(recording.watch, recording.end, busyThreads: toldBusyThreads)
     totals.finish(
-      judgement.statistics, LookCount(all: judgement.looks, late: judgement.lateLooks), at: end)
+      judgement.statistics, LookCount(all: judgement.looks, late: judgement.lateLooks), phases: phases,
+      at: end)
     try report(.summary(totals), at: end)
   }
 
@@ -64,15 +66,53 @@ struct Replay: ~Copyable {
     try tellOthers(until: said.at)
     switch said.action {
     case .none: break
-    case .captureAndReport(let stall), .report(let stall): try tell(stall, said)
+    case .captureAndReport(let stall): try tell(stall, said)
+    case .report(let stall):
+      if stall.proof.isOfPhase { phases.count(stall) }
+      try tell(stall, said)
     }
+    switch said.saturation {
+    case .none: break
+    case .capture(let saturation): try sample(saturation, said)
+    case .captureAndReport(let saturation):
+      try sample(saturation, said)
+      try tell(saturation, said)
+    case .report(let saturation): try tell(saturation, said)
+    }
+  }
+
+  private mutating func number(of id: Int, _ thread: Int) -> Int {
+    let key = EpisodeKey(thread: thread, id: id)
+    let number = episodes[key] ?? episodes.count + 1
+    episodes[key] = number
+    return number
+  }
+
+  /// What was copied at that look, if anything was.
+  private mutating func sample(
+    _ saturation: Saturation, _ said: RejudgedAction
+  ) throws(ReportOutput.Failure) {
+    guard let thread = recording.threads[said.thread],
+      let stack = recording.stack(of: thread.threadID, from: said.at, before: said.before)
+    else { return }
+    let episode = number(of: saturation.id, said.thread)
+    try report(
+      .saturationSample(
+        episode: episode, CapturedThread(stack), weight: judgement.alertInterval, loop: []), at: said.at)
+  }
+
+  private mutating func tell(
+    _ saturation: Saturation, _ said: RejudgedAction
+  ) throws(ReportOutput.Failure) {
+    guard let thread = recording.threads[said.thread].map(ThreadRecord.init) else { return }
+    var told = saturation
+    told.id = number(of: saturation.id, said.thread)
+    try report(.saturation(told, thread), at: said.at)
   }
 
   private mutating func tell(_ ownStall: Stall, _ said: RejudgedAction) throws(ReportOutput.Failure) {
     guard let thread = recording.threads[said.thread].map(ThreadRecord.init) else { return }
-    let key = EpisodeKey(thread: said.thread, id: ownStall.id)
-    let number = episodes[key] ?? episodes.count + 1
-    episodes[key] = number
+    let number = number(of: ownStall.id, said.thread)
     var stall = ownStall
     stall.id = number
     let stack = recording.stack(of: thread.threadID, from: stall.startedAt, before: said.before)

@@ -24,13 +24,14 @@ struct ReplayCommand {
     let bytes = try read()
     do throws(RecordingProblem) {
       recording = try Recording(bytes)
-      judgement = try Rejudgement(recording, threshold: options.threshold, home: options.home)
+      judgement = try Rejudgement(recording, options.phaseThresholds, home: options.home)
     } catch { throw refusal(error) }
+    let rules = try LoopRulesFile.rules(for: .replay)
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let origin = RecordOrigin(
       watchID: recording.watch.watchID, host: recording.watch.host, processID: recording.watch.processID)
     var replay = Replay(
-      recording, judgement, options, Reporter(options, origin, output: output, rules: .none))
+      recording, judgement, options, Reporter(options, origin, output: output, rules: rules))
     do throws(ReportOutput.Failure) { try replay.run(remarks(recording)) } catch {
       guard case .readerGone = error else {
         throw ProgramFailure(code: .internalFailure, text: "cannot write the reports")

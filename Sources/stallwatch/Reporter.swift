@@ -131,6 +131,7 @@ struct Reporter: ~Copyable {
       return []
     case .saturationSample(let id, let thread, let weight, let loop):
       saturations.take(id, thread, weight: weight, loop: loop, homes.rules, analyst)
+      recordSamples()
       return remarks(moment)
     case .saturation(let statement, let record):
       return saturationBodies(statement, record, moment) + remarks(moment)
@@ -221,6 +222,7 @@ struct Reporter: ~Copyable {
   ) -> [RecordBody] {
     let time = timeLeft(patience(saturation.state, moment), moment)
     let episode = saturations.tell(saturation, homes.rules, analyst, within: time)
+    recordSamples()
     let statement = EpisodeStatement(
       id: saturation.id, kind: .saturation(thread: thread.threadID), isLast: saturation.state != .ongoing,
       duration: saturation.duration.likely)
@@ -230,6 +232,10 @@ struct Reporter: ~Copyable {
       saturation, at: moment, thread: thread, shares: episode.shares, repetition: repetition,
       stack: episode.stack)
     return [.saturation(body)] + news
+  }
+
+  private mutating func recordSamples() {
+    for stack in saturations.takeNamed() { recording?.add(stack) }
   }
 
   /// Whether there is a record of it, and what is to be said of that.

@@ -1,6 +1,7 @@
 // What is known of the saturation that is being told: its stacks, and from them the share of each handler.
 
 internal import Diagnosis
+internal import Recordings
 internal import Stacks
 internal import StallCore
 
@@ -9,6 +10,8 @@ struct SaturationEpisode {
   /// The newest one that has frames.
   private(set) var stack: Stack?
   private var pending: [(stack: PendingStack, weight: Duration)] = []
+  /// Since they were last taken.
+  fileprivate var named: [RecordedStack] = []
 
   /// Each holds two descriptors.
   private static let mostPending = 16
@@ -34,6 +37,7 @@ struct SaturationEpisode {
       if !newest.frames.isEmpty || stack == nil { stack = newest }
       if !isFinal { break }
       shares.add(newest, weight: oldest.weight, rules)
+      named.append(RecordedStack(at: oldest.stack.thread.at, stack: newest, cause: nil))
       pending.removeFirst()
     }
   }
@@ -46,6 +50,13 @@ struct SaturationEpisode {
 struct SaturationLog {
   private var episodes: [Int: SaturationEpisode] = [:]
   private(set) var totals = SaturationTotals()
+  private var named: [RecordedStack] = []
+
+  /// The samples that were named since the last call.
+  mutating func takeNamed() -> [RecordedStack] {
+    defer { named = [] }
+    return named
+  }
 
   mutating func take(
     _ id: Int, _ thread: CapturedThread, weight: Duration, loop: [FunctionIdentity], _ rules: LoopRules,
@@ -54,7 +65,7 @@ struct SaturationLog {
     var episode = episodes[id] ?? SaturationEpisode()
     episode.proceed(rules, analyst, within: .zero)
     episode.take(thread, weight: weight, loop: loop, analyst)
-    episodes[id] = episode
+    episodes[id] = takeNamed(from: episode)
   }
 
   /// All that is known of it by now.
@@ -63,11 +74,19 @@ struct SaturationLog {
   ) -> SaturationEpisode {
     var episode = episodes[saturation.id] ?? SaturationEpisode()
     episode.proceed(rules, analyst, within: time)
+    episode = takeNamed(from: episode)
     episodes[saturation.id] = saturation.state == .ongoing ? episode : nil
     if saturation.state != .ongoing {
       episode.end(analyst)
       totals.add(saturation.duration.likely)
     }
+    return episode
+  }
+
+  private mutating func takeNamed(from episode: SaturationEpisode) -> SaturationEpisode {
+    var episode = episode
+    named += episode.named
+    episode.named = []
     return episode
   }
 }

@@ -35,7 +35,10 @@ struct WatchTotals: Sendable {
     targetStopped = end?.targetStopped ?? .zero
   }
 
-  mutating func finish(_ statistics: LoopStatistics, _ looks: LookCount, at end: Instant) {
+  mutating func finish(
+    _ statistics: LoopStatistics, _ looks: LookCount, phases: PhaseCounts, at end: Instant
+  ) {
+    self.phases = phases
     self.statistics = statistics
     self.looks = looks
     watched = end - began

@@ -8,7 +8,7 @@ extension FuzzedParser {
 
   private static func replay(_ bytes: [UInt8]) {
     guard let recording = try? Recording(bytes),
-      var judgement = try? Rejudgement(recording, threshold: .milliseconds(100))
+      var judgement = try? Rejudgement(recording, PhaseThresholds(normal: .milliseconds(100)))
     else { return }
     var last = Instant(nanoseconds: 0)
     while !judgement.isAtEnd {
@@ -42,6 +42,9 @@ extension FuzzedParser {
     facts.append(RecordedNotice(at: at, kind: "loop.found", text: "loop found"), to: &bytes)
     bytes.append(RecordedClock(at: at, wallMicroseconds: 1_000_000))
     bytes.appendProgramReplaced(0)
+    bytes.append(WatchGap.held(.seconds(1)), 0)
+    bytes.append(PhaseFact.askedToQuit(at: at, mayGoOn: true), 0)
+    bytes.appendBackground(true, 0)
     bytes.appendJudged(0, false)
     bytes.appendEnded(0, .threadEnded, at: at)
     facts.append(RecordedExit(at: at, how: .exited(1), survivors: nil), to: &bytes)

@@ -71,9 +71,9 @@ enum MadeUpLooks {
   }
 
   private static func passes(before moment: Instant, _ number: Int) -> PassSight {
-    let sources: [PassSource] = [.breakpoint, .heartbeat, .ping]
+    let sources: [PassSource] = [.breakpoint, .heartbeat, .ping, .probe]
     var passes = PassSight(
-      source: sources[number / 6 % 3], firstPass: moment - .milliseconds(9),
+      source: sources[number / 6 % 4], firstPass: moment - .milliseconds(9),
       lastPass: moment - .milliseconds(3), lastPassAfter: number % 2 == 0 ? nil : moment - .milliseconds(4),
       quietSince: moment)
     (passes.count, passes.longestRound) = (number, .milliseconds(number))

@@ -102,6 +102,25 @@ import Testing
     #expect(learned == sites)
   }
 
+  @Test("gaps and facts of phases come back") func gapsAndFactsOfPhasesComeBack() throws {
+    let at = Instant(nanoseconds: 5_000_000_000_000)
+    let gaps: [WatchGap] = [
+      .starved(.seconds(1)), .stopped(.zero), .held(.milliseconds(3)), .suspended(.seconds(70_000)),
+    ]
+    let facts: [PhaseFact] = [
+      .began(after: at, by: at + .milliseconds(10)), .askedToQuit(at: at, mayGoOn: true),
+      .askedToQuit(at: at, mayGoOn: false), .askedToStop(at: at), .stopped(at: at), .machineResumed(at: at),
+    ]
+    var bytes = RecordingBytes.started
+    for gap in gaps { bytes.append(gap, 2) }
+    for fact in facts { bytes.append(fact, 2) }
+    bytes.appendBackground(true, 2)
+    let entries = try bytes.entries()
+    #expect(entries.compactMap { if case .gap(2, let gap) = $0 { gap } else { nil } } == gaps)
+    #expect(entries.compactMap { if case .phaseFact(2, let fact) = $0 { fact } else { nil } } == facts)
+    #expect(entries.contains { if case .background(2, true) = $0 { true } else { false } })
+  }
+
   @Test("a file that ends anywhere is used up to there") func truncatedFileIsUsed() throws {
     let bytes = MadeUpFacts.wholeRecording
     let looks = try Recording.looks(bytes)

@@ -40,7 +40,7 @@ import Testing
   }
 
   private func stalls(at threshold: Duration) throws -> [(stall: Stall, before: Instant)] {
-    var judgement = try Rejudgement(recording(), threshold: threshold)
+    var judgement = try Rejudgement(recording(), PhaseThresholds(normal: threshold))
     var stalls: [(Stall, Instant)] = []
     while !judgement.isAtEnd {
       for said in judgement.next() {
@@ -75,7 +75,7 @@ import Testing
     var stalls: [Stall] = []
     // All but the parks at its end, and the last word.
     let cut = try Recording(Array(whole.prefix(whole.count - 40)))
-    var judgement = try Rejudgement(cut, threshold: .milliseconds(500))
+    var judgement = try Rejudgement(cut, PhaseThresholds(normal: .milliseconds(500)))
     while !judgement.isAtEnd {
       for said in judgement.next() { if case .report(let stall) = said.action { stalls.append(stall) } }
     }
