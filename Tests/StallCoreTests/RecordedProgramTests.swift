@@ -53,17 +53,25 @@ import Testing
   }
 
   private static func stalls(in recording: Recording, at threshold: Duration) throws -> [Stall] {
-    var judgement = try Rejudgement(recording, threshold: threshold)
-    var stalls: [Stall] = []
-    while !judgement.isAtEnd {
-      for said in judgement.next() {
-        switch said.action {
-        case .none: break
-        case .captureAndReport(let stall), .report(let stall): stalls.append(stall)
-        }
+    try said(of: recording, at: threshold).compactMap {
+      switch $0.action {
+      case .none: nil
+      case .captureAndReport(let stall), .report(let stall): stall
       }
     }
-    return stalls
+  }
+
+  private static func saturations(in recording: Recording, at threshold: Duration) throws -> [Saturation] {
+    try said(of: recording, at: threshold).compactMap {
+      if case .report(let saturation) = $0.saturation { saturation } else { nil }
+    }
+  }
+
+  private static func said(of recording: Recording, at threshold: Duration) throws -> [RejudgedAction] {
+    var judgement = try Rejudgement(recording, PhaseThresholds(normal: threshold))
+    var said: [RejudgedAction] = []
+    while !judgement.isAtEnd { said += judgement.next() }
+    return said
   }
 
   private static func judgement(of recording: Recording, at threshold: Int) throws -> String {
@@ -74,7 +82,11 @@ import Testing
         + "(\(milliseconds(duration.atLeast))…\(most)), \(stall.proof.rawValue), \(stall.stallClass.rawValue), "
         + "from \(milliseconds(stall.startedAt - recording.watch.startedAt)) ms\n"
     }
-    return "over \(threshold) ms: \(lines.isEmpty ? "nothing" : "")\n" + lines.joined()
+    let saturated = try saturations(in: recording, at: .milliseconds(threshold)).map { saturation in
+      let duration = saturation.duration
+      return "  \(saturation.id) saturated: \(milliseconds(duration.likely)) ms, \(saturation.state)\n"
+    }
+    return "over \(threshold) ms: \(lines.isEmpty ? "nothing" : "")\n" + (lines + saturated).joined()
   }
 
   private static func milliseconds(_ duration: Duration) -> Int { Int(duration.milliseconds.rounded()) }
