@@ -19,18 +19,31 @@ package enum ProbeWait: Sendable, Equatable {
 }
 
 /// The newest, for a look: cheap to copy.
-package struct ProbeFacts: Sendable, Equatable {
+package struct ProbeFacts: Sendable {
   /// A question that is out since then.
   package fileprivate(set) var pendingSince: Instant?
-  package fileprivate(set) var last: ProbeExchange?
+  package private(set) var last: ProbeExchange?
+  /// The newest ones: after a late answer the next question is out at once, and may be answered before anybody looks.
+  private var recent = InlineArray<8, ProbeExchange?>(repeating: nil)
+  private var next = 0
 
   package init() {}
 
-  /// What was asked during the time between, as far as the last question and its answer reach back. Nil: nothing.
+  fileprivate mutating func keep(_ exchange: ProbeExchange) {
+    last = exchange
+    recent[next] = exchange
+    next = (next + 1) % recent.count
+  }
+
+  /// Of the questions that were out during the time between, the one that took longest, as far as they are kept. Nil: none.
   package func wait(from start: Instant, to end: Instant, now: Instant) -> ProbeWait? {
     if let pendingSince, pendingSince <= end { return .unanswered(for: max(.zero, now - pendingSince)) }
-    guard let last, last.sent <= end, last.answered >= start else { return nil }
-    return .answered(after: last.answered - last.sent)
+    var longest: Duration?
+    for index in recent.indices {
+      guard let exchange = recent[index], exchange.sent <= end, exchange.answered >= start else { continue }
+      longest = max(longest ?? .zero, exchange.answered - exchange.sent)
+    }
+    return longest.map { .answered(after: $0) }
   }
 }
 
@@ -49,7 +62,7 @@ package struct ProbeLog: Sendable {
   package mutating func answer(at moment: Instant) {
     guard let sent = facts.pendingSince else { return }
     facts.pendingSince = nil
-    facts.last = ProbeExchange(sent: sent, answered: moment)
+    facts.keep(ProbeExchange(sent: sent, answered: moment))
     answers += 1
     longest = max(longest, moment - sent)
     times.add(moment - sent)

@@ -111,6 +111,34 @@ private func refusal(_ words: [ByteString]) -> RefusedCommandLine? {
     #expect(refusal(["42", "--phase", ByteString(value)])?.reason.text.contains(why) == true)
   }
 
+  @Test(
+    arguments: [
+      ("http://localhost", ["127.0.0.1", "::1"], 80, "/"),
+      ("http://127.0.0.1:8080/health?x=1", ["127.0.0.1"], 8080, "/health?x=1"),
+      ("http://[::1]:81/", ["::1"], 81, "/"), ("tcp://10.0.0.1:25", ["10.0.0.1"], 25, nil),
+    ] as [(String, [String], UInt16, String?)])
+  func probesAreRead(_ text: String, _ hosts: [String], _ port: UInt16, _ request: String?) throws {
+    let probe = try #require(try options("42 --probe \(text)").probe)
+    #expect(probe.endpoint == .hosts(hosts, port: port) && probe.request == request)
+  }
+
+  @Test func probeOfAPathIsRead() throws {
+    #expect(try options("42 --probe unix:/run/a.sock").probe?.endpoint == .path("/run/a.sock"))
+    #expect(try options("42 --probe unix:///run/a.sock").probe?.endpoint == .path("/run/a.sock"))
+  }
+
+  @Test(arguments: [
+    ("https://localhost", "TLS"), ("http://example.org/", "names a host"),
+    ("tcp://localhost", "nothing that can"),
+    ("tcp://localhost:80/x", "nothing that can"), ("http://localhost:0/", "nothing that can"),
+    ("http://localhost:99999/", "nothing that can"), ("unix:relative", "nothing that can"),
+    ("localhost:80", "nothing that can"), ("http://localhost/\r\nX", "nothing that can"),
+    ("", "nothing that can"),
+  ])
+  func probeThatIsNoneIsRefused(_ value: String, _ why: String) {
+    #expect(refusal(["42", "--probe", ByteString(value)])?.reason.text.contains(why) == true)
+  }
+
   @Test func theLastOfARepeatedOptionCounts() throws {
     let options = try options(
       "-t 1s 42 --threshold 2s -v -q --pid 43 --pid 44 -o - -o x".replacing("42 ", with: ""))

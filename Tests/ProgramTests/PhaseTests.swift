@@ -119,7 +119,7 @@ private func slow(_ summary: [String: JSONValue], _ phase: String) -> Double? {
       })
     kill(target, SIGUSR1)
     let ended = try watch.next("stall", state: "ended")
-    #expect(ended["phase"] == .string("normal") && ended["id"] == .number(1))
-    #expect(watch.records(of: "stall").allSatisfy { $0["id"] == .number(1) })
+    #expect(ended["phase"] == .string("normal"))
+    #expect(watch.records(of: "stall").allSatisfy { $0["id"] == ended["id"] })
   }
 }

@@ -12,7 +12,12 @@ func slowPhases() -> [(Double, RecordBody)] {
   quit.breakdown.blocked -= quit.breakdown.stolen
   (quit.phase, quit.threshold) = (.quit, .seconds(6))
   quit.surroundings = thrashing
+  quit.probe = .unanswered(for: .milliseconds(5_800))
+  launch.probe = .answered(after: .milliseconds(12))
+  var perhaps = stall(8, .ended, 612, proof: .none)
+  (perhaps.surroundings, perhaps.probe) = (thrashing, .answered(after: .milliseconds(12)))
   return [
+    (14, .unverified(stallRecord(perhaps, at: 14, cause: nil))),
     (15, .stall(stallRecord(launch, at: 15, cause: nil))),
     (22, .stall(stallRecord(quit, at: 22, stacks: []))),
   ]
@@ -32,6 +37,16 @@ private let thrashing: Surroundings = {
     from: reading(moment(0), Throttling(times: 0, time: .zero), 0),
     to: reading(moment(6), Throttling(times: 12, time: .milliseconds(430)), 1))
 }()
+
+func probeSummary() -> ProbeSummary {
+  var log = ProbeLog()
+  for milliseconds in [1, 2, 3, 1_200] as [Int64] {
+    log.send(at: moment(0).monotonic)
+    log.answer(at: moment(0).monotonic + .milliseconds(milliseconds))
+  }
+  log.fail()
+  return ProbeSummary("http://localhost:8080/health", log)
+}
 
 func slowLaunch() -> PhaseCounts {
   var counts = PhaseCounts()

@@ -220,6 +220,7 @@ private func summary() -> SummaryRecord {
         PlaceTotals(
           fingerprint: Fingerprint(deep), name: "recurse", count: 1, time: .milliseconds(700), cause: nil)),
     ],
+    probe: probeSummary(),
     ownCost: OwnCost(
       cpuTime: .milliseconds(101), watched: .seconds(252), looks: 1010, lateLooks: 0,
       targetStopped: .microseconds(936)))
