@@ -4,6 +4,9 @@ internal import CLinux
 internal import Glibc
 
 package enum OwnProcess {
+  /// The one that the calling thread runs on now.
+  package static var processor: Int32 { clinux_processor_of_caller() }
+
   /// The words of our command line, byte for byte.
   package static var arguments: [[UInt8]] {
     var arguments: [[UInt8]] = []

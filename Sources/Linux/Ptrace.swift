@@ -65,14 +65,17 @@ package enum Ptrace {
     _ = try systemCall { clinux_ptrace_write_rax(threadID, value) }
   }
 
-  /// A stop comes within some 20 µs if the thread is on another CPU. Whoever sleeps until then is woken late where
-  /// somebody else has its CPU by now, and the thread stands still so much longer.
-  private static let timeToBeQuick: Int64 = 60_000
+  /// A stop comes within some 12 µs if the thread is on another CPU. Whoever sleeps until then is woken late where
+  /// somebody else has its CPU by now, and the thread stands still so much longer. If it comes later, the thread may need
+  /// the CPU that we are on.
+  private static let timeToBeQuick: Int64 = 20_000
 
-  /// Waits, without limit, until the thread stops or ends.
-  package static func waitForStop(_ threadID: Int32) throws(Errno) -> ThreadStop {
+  /// Waits, without limit, until the thread stops or ends. `needsOurProcessor`: it will not before we sleep.
+  package static func waitForStop(
+    _ threadID: Int32, needsOurProcessor: Bool = false
+  ) throws(Errno) -> ThreadStop {
     var status: Int32 = 0
-    let end = Clock.monotonicNanoseconds &+ timeToBeQuick
+    let end = needsOurProcessor ? 0 : Clock.monotonicNanoseconds &+ timeToBeQuick
     var found: Int32 = 0
     while found == 0, Clock.monotonicNanoseconds < end {
       found = try systemCall { unsafe clinux_wait(threadID, &status, false) }

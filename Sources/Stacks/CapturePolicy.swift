@@ -69,8 +69,9 @@ package enum CapturePolicy {
     if isDead(conditions.state) { return CapturePlan(ways: [], reasonNotToStop: .gone) }
     let reason = reasonNotToStop(conditions, rules)
     let stop: [CaptureWay] = reason == nil ? [.ptrace] : []
-    let ways = conditions.systemCall == .running ? [.perf] + stop : stop + [.syscallFile]
-    return CapturePlan(ways: ways, reasonNotToStop: reason)
+    let isRunning = conditions.systemCall == .running
+    let sample: [CaptureWay] = isRunning && !conditions.isDumpingCore ? [.perf] : []
+    return CapturePlan(ways: sample + stop + (isRunning ? [] : [.syscallFile]), reasonNotToStop: reason)
   }
 
   static func isDead(_ state: UInt8) -> Bool {

@@ -1,11 +1,11 @@
 // The way to a running thread that does not stop it: one perf sample of its registers and the top of its stack.
 
-internal import Linux
+package import Linux
 internal import StallCore
 
 /// A timer of the thread's own CPU time interrupts it once; the kernel copies in the interrupt. For a thread that spins
 /// that is a pause of about 18 µs here, no longer than that of a clock tick, and three shorter ones around it.
-enum PerfCapture {
+package enum PerfCapture {
   /// Copying 16 KB took the interrupt from 18 to 25 µs, 1 KB would be 15.
   private static let stackBytes: UInt32 = 8192
   /// One sample fits, and no second one, which would cost the target another copy.
@@ -20,6 +20,15 @@ enum PerfCapture {
   private static let pause = 100_000
   /// Its run time is brought up to date at clock ticks.
   private static let mostTimeWithoutSample: UInt64 = 10_000_000
+
+  /// Why the kernel does not let us, found out by doing it but for the sample; nil if it does.
+  package static func refusal(forThread threadID: Int32) -> Errno? {
+    let attributes = PerfEventAttributes(.processorTime(nanoseconds: cpuTime), samples: layout)
+    do throws(Errno) { _ = try PerfEvent(attributes, thread: threadID, dataPages: pages) } catch {
+      return error
+    }
+    return nil
+  }
 
   /// Fails with `moved` when the thread blocks before a sample came, with `timedOut` when it got no CPU until `end`, with
   /// `running` when it did, and gave none: without rights, samples inside of system calls are not to be had.
@@ -76,7 +85,7 @@ enum PerfCapture {
     for event: consuming PerfEvent, _ look: ThreadLook, into buffer: borrowing CopyBuffer, _ most: Int,
     until end: Int64
   ) throws(CaptureFailure) -> Sample {
-    let quickEnd = Clock.monotonicNanoseconds &+ timeToBeQuick
+    let quickEnd = look.needsOurProcessor ? 0 : Clock.monotonicNanoseconds &+ timeToBeQuick
     var ranBefore: UInt64?
     while true {
       if let sample = read(event, into: buffer, most) { return sample }

@@ -12,11 +12,11 @@ struct StoppedThread: ~Copyable {
   let interruptedAt: Int64
   private let stop: ThreadStop
 
-  init(_ threadID: Int32) throws(Errno) {
+  init(_ threadID: Int32, needsOurProcessor: Bool = false) throws(Errno) {
     try Ptrace.seize(threadID)
     let start = Clock.monotonicNanoseconds
     try Ptrace.interrupt(threadID)
-    let stop = try Ptrace.waitForStop(threadID)
+    let stop = try Ptrace.waitForStop(threadID, needsOurProcessor: needsOurProcessor)
     if stop == .ended { throw .noSuchProcess }
     self.threadID = threadID
     self.interruptedAt = start

@@ -43,6 +43,12 @@ struct ThreadLook {
   /// PF_IO_WORKER and PF_USER_WORKER (<linux/sched.h>): threads of the process that never run its code.
   private static func isKernelWorker(_ stat: ThreadStat) -> Bool { stat.flags & (0x10 | 0x4000) != 0 }
 
+  /// It could run, but not while we do: started at a high priority, we may have taken its place.
+  var needsOurProcessor: Bool {
+    guard let text = try? read("stat"), let stat = ThreadStat(text.span) else { return false }
+    return stat.state == UInt8(ascii: "R") && stat.processor == OwnProcess.processor
+  }
+
   /// What the thread is blocked in.
   func systemCall() throws(CaptureFailure) -> SystemCallRecord {
     let text = try read("syscall")

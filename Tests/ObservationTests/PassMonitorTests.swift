@@ -7,10 +7,6 @@ import StallCore
 import TestSupport
 import Testing
 
-/// Whether this machine lets us set a breakpoint, found out by doing it.
-private let isBreakpointAllowed =
-  (try? ExecutionBreakpoint(thread: 0, address: 0x1000, fires: 1)) != nil
-
 @Suite(.enabled(if: isBreakpointAllowed, "no breakpoints here")) struct PassMonitorTests {
   /// A loop and the monitor of its first thread, looked at again and again.
   private struct Watched: ~Copyable {

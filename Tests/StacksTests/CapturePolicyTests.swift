@@ -66,6 +66,10 @@ import Testing
     #expect(
       CapturePolicy.plan(dumping, CaptureRules(isDump: true))
         == CapturePlan(ways: [.syscallFile], reasonNotToStop: .dumpingCore))
+    dumping.systemCall = .running
+    #expect(
+      CapturePolicy.plan(dumping, CaptureRules(isDump: true))
+        == CapturePlan(ways: [], reasonNotToStop: .dumpingCore))
   }
 
   @Test func leavesTracedParkedDeadAndKernelThreadsAlone() {

@@ -145,10 +145,19 @@ static void use_alternate_stack(int signal) {
   sigaction(signal, &(struct sigaction){.sa_handler = stop_in_handler, .sa_flags = SA_ONSTACK}, NULL);
 }
 
+static void compute_in_handler(int signal __attribute__((unused))) {
+  puts("stopping");
+  for (volatile int i = 0;; i++) continue;
+}
+
+// walk-alternate-stack [spin]: a handler on a stack of its own, blocked or computing.
 PROGRAM(walk_alternate_stack, "walk-alternate-stack") {
   show_all();
   SHOW(stop_in_handler);
+  SHOW(compute_in_handler);
   use_alternate_stack(SIGVTALRM);
+  if (count > 0)
+    sigaction(SIGVTALRM, &(struct sigaction){.sa_handler = compute_in_handler, .sa_flags = SA_ONSTACK}, NULL);
   setitimer(ITIMER_VIRTUAL, &(struct itimerval){.it_value = {.tv_usec = 30000}}, NULL);
   call_spinning();
   return 0;
