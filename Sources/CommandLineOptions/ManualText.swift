@@ -90,9 +90,10 @@ enum ManualText {
     "Looking is reading files under `/proc`: nothing is stopped. No memory of the program is written, no setting "
       + "changed, no descriptor opened in it. No signal is sent, but by `run`: those that it passes on, SIGCONT after a "
       + "stop by the terminal, and SIGTERM (with SIGCONT) after `--timeout`.",
-    "To copy the stack of a stalled or busy thread, of others with `--stacks`, and of every thread for a dump, that "
-      + "one thread is held with ptrace(2), mostly for 25 to 600 µs, longer on an overloaded machine. Records say for "
-      + "how long, and the summary adds up. A thread in a system call that would fail or come back short is not held, "
+    "To copy the stack of a stalled or busy thread, of others with `--stacks`, and of every thread for a dump, a "
+      + "running one is interrupted once by an event of perf_event_open(2), for no longer than a clock tick does. "
+      + "Others, and running ones where that is refused, are held with ptrace(2), one at a time, mostly for 25 to "
+      + "600 µs, longer on an overloaded machine. Records say for how long, and the summary adds up. A thread in a system call that would fail or come back short is not held, "
       + "nor one in state D, one that another process traces, or one that its cgroup has frozen. `--never-stop` "
       + "forbids holding, at the price of shorter stacks.",
     "A thread that enters such a call while the hold is on its way has its call started again, as if nothing had "

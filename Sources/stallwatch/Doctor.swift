@@ -97,9 +97,20 @@ enum Doctor {
     let captured = camera.capture(process, role: .main, isDump: true)
     let stack = analyst(process).stack(of: captured)
     return [
+      sampling(process),
       copying("without a stop", still.capture(process, role: .main, isDump: true), .syscallFile),
       copying("by a brief stop", captured, .ptrace), memory(camera, captured), passes(of: process),
     ] + names(stack, group: "names")
+  }
+
+  /// The child sleeps: what may be refused is the event, not the sample.
+  private static func sampling(_ process: Int32) -> DoctorFinding {
+    var finding = DoctorFinding(group: "stacks", what: "while it runs", verdict: .yes)
+    if let error = PerfCapture.refusal(forThread: process) {
+      finding.verdict = .no
+      (finding.note, finding.next) = Refusal.ofPerfEvent(error)
+    }
+    return finding
   }
 
   /// The address need not be one that is ever executed: setting it is what may be refused.

@@ -80,11 +80,15 @@ enum Refusal {
     case .threadEnded: return ("the program has ended", nil)
     case .unsupported(let error): return ("not on this machine (\(error.text)); Linux 5.13 or newer", nil)
     case .outOfResources(let error): return (error.text, error.meansNoDescriptors ? "ulimit -n 1024" : nil)
-    case .notAllowed(let error):
-      let level = perfEventParanoia
-      guard let level, level > 2 else { return ("refused (\(error.text))", nil) }
-      return ("kernel.perf_event_paranoid is \(level)", "sudo sysctl kernel.perf_event_paranoid=2")
+    case .notAllowed(let error): return ofPerfEvent(error)
     }
+  }
+
+  static func ofPerfEvent(_ error: Errno) -> (why: String, next: String?) {
+    guard error.meansNotAllowed, let level = perfEventParanoia, level > 2 else {
+      return ("refused (\(error.text))", nil)
+    }
+    return ("kernel.perf_event_paranoid is \(level)", "sudo sysctl kernel.perf_event_paranoid=2")
   }
 
   /// From 3 on a patch of Debian and Ubuntu keeps every event from ordinary users.

@@ -4,6 +4,7 @@ internal import CommandLineOptions
 internal import Linux
 internal import Observation
 internal import Reports
+internal import Stacks
 internal import StallCore
 
 struct WatchRights {
@@ -32,8 +33,9 @@ struct WatchRights {
     case .calls:
       observer = .proc
       facts.areWaitsSeen = true
-      let stops = options.neverStop ? nil : Self.missingStops(facts)
-      captureWays = options.neverStop || stops != nil ? [.syscallFile] : [.ptrace, .syscallFile]
+      let samples: [CaptureWay] = PerfCapture.refusal(forThread: process) == nil ? [.perf] : []
+      let stops = options.neverStop ? nil : Self.missingStops(facts, areRunningSeen: !samples.isEmpty)
+      captureWays = samples + (options.neverStop || stops != nil ? [] : [.ptrace]) + [.syscallFile]
       missing = [stops, Self.missingMemoryCall].compactMap { $0 }
     }
   }
@@ -43,8 +45,9 @@ struct WatchRights {
     missing.first?.sentence ?? "what it waits for can be seen now"
   }
 
-  private static func missingStops(_ facts: RightsFacts) -> MissingAbility? {
-    let what = "stacks of running threads, and exact ones"
+  private static func missingStops(_ facts: RightsFacts, areRunningSeen: Bool) -> MissingAbility? {
+    let what =
+      areRunningSeen ? "exact stacks of blocked threads" : "stacks of running threads, and exact ones"
     if facts.isDumpingCore {
       return MissingAbility(what: what, why: "it crashed and is dumping core")
     }

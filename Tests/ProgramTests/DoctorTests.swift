@@ -45,12 +45,13 @@ struct DoctorTests {
     #expect(line("without a stop", in: output)?.contains(" yes") == true)
   }
 
-  @Test func filterOnPerfEventsCostsTheBreakpointOnly() throws {
+  @Test func filterOnPerfEventsCostsBreakpointAndSample() throws {
     let lab = try RightsLab()
     let (output, status) = try examine(
       as: .root, launcher: "\(lab.targetProgram) deny perf_event_open 13", in: lab)
     #expect(status == .exited(1))
     #expect(line("breakpoint", in: output)?.contains(" no ") == true, "\(output)")
+    #expect(line("while it runs", in: output)?.contains(" no ") == true, "\(output)")
     #expect(line("by a brief stop", in: output)?.contains(" yes") == true)
   }
 

@@ -30,17 +30,25 @@ struct RightsTroubleTests {
     #expect(ended["cause"]?.object["kind"] == .string("wait.sleep"))
   }
 
-  @Test func tracedProgramIsWatchedAndItsTracerNamed() throws {
+  @Test(arguments: [true, false]) func tracedProgramIsWatchedAndItsTracerNamed(maySample: Bool) throws {
+    let canSample = maySample && isSamplingAllowed
     var tracer = try TargetProcess.start("traced")
     let process = try tracer.readLine()
-    var watch = try WatchRun([
-      "--json", "--pid", process, "--cpu-window", "300ms", "--cpu-threshold", "2",
-    ])
+    let launcher = maySample ? "" : "\(builtProduct("TestTarget")) deny perf_event_open 13"
+    var watch = try WatchRun(
+      shell: "exec \(launcher) \(builtProduct("stallwatch")) --json --pid \(process) --cpu-window 300ms "
+        + "--cpu-threshold 2")
     let attach = try watch.next("attach")
+    let ways = (canSample ? ["perf"] : []) + ["syscall-file"]
     #expect(
-      attach["observer"] == .string("proc") && attach["capture_ways"] == .array([.string("syscall-file")]))
+      attach["observer"] == .string("proc") && attach["capture_ways"] == .array(ways.map { .string($0) }))
     #expect(attach.missing.contains("process \(tracer.processID) is tracing it"))
-    #expect(try watch.next("cpu").missingStack?.contains("is traced by process \(tracer.processID)") == true)
+    let cpu = try watch.next("cpu")
+    if canSample {
+      #expect(cpu.missingStack == nil)
+    } else {
+      #expect(cpu.missingStack?.contains("is traced by process \(tracer.processID)") == true)
+    }
   }
 
   /// Both have them from their files, and a watcher that is not root has no way to get lost ones again.
