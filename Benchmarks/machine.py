@@ -11,7 +11,10 @@ from programs import REPOSITORY
 from requirement import CannotRun
 
 
-def description(programs):
+PEERS = ("eu-stack", "gdb", "node", "py-spy", "strace")
+
+
+def description(programs, peers=PEERS):
     """Pairs of a word and what it is here."""
     lines = [
         ("date", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
@@ -22,7 +25,7 @@ def description(programs):
         ("stallwatch", f"{first_line([programs.stallwatch, '--version'])}, {revision()}"),
         ("python", platform.python_version()),
     ]
-    for name in ("eu-stack", "gdb", "node", "py-spy", "strace"):
+    for name in peers:
         try:
             lines.append((name, first_line([programs.peer(name), "--version"])))
         except CannotRun as problem:
@@ -43,8 +46,9 @@ def revision():
     def git(*words):
         return subprocess.run(["git", *words], cwd=REPOSITORY, capture_output=True, text=True).stdout.strip()
 
-    # The table itself is written by this run.
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!Docs/Benchmarks.md")
+    # The pages are written by such runs.
+    pages = (":!Docs/Benchmarks.md", ":!Docs/Accuracy.md")
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", *pages)
     return (git("rev-parse", "--short=12", "HEAD") or "no revision") + (" with changes" if changed else "")
 
 

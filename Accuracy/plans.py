@@ -1,0 +1,89 @@
+"""Plans of jobs, each drawn from a seed: what a target does, and after which gap."""
+
+from dataclasses import dataclass
+
+CAUSES = ("compute", "sleep", "lock", "pipe", "disk", "nested", "child")
+# A child is not over in 2 ms, and a disk takes its own time.
+SHORT_CAUSES = ("compute", "compute", "compute", "sleep", "pipe", "lock", "nested")
+
+# The watch begins in the first gap, and the loop comes round some times before anything is judged.
+FIRST_GAP_SECONDS = 4
+FIRST_ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Job:
+    gap: float
+    cause: str
+    duration: float
+
+    def line(self):
+        return f"{round(self.gap * 1e6)} {self.cause} {round(self.duration * 1e6)}"
+
+
+def start():
+    return [Job(FIRST_GAP_SECONDS if index == 0 else 0.3, "compute", 0.001) for index in range(FIRST_ROUNDS)]
+
+
+def seconds(plan):
+    return sum(job.gap + job.duration for job in plan)
+
+
+def stall_seconds(random, threshold):
+    """From 0.5 to 20 thresholds, the shorter the more of them: the density falls with the power of 1.5."""
+    shortest, longest = 0.5**-0.5, 20**-0.5
+    return threshold * (shortest - random.random() * (shortest - longest)) ** -2
+
+
+def gap_seconds(random, threshold):
+    """None at all, so that the loop passes without a wait; or short; or long enough for the watch to grow calm."""
+    kind = random.random()
+    if kind < 0.2:
+        return 0
+    return threshold * (random.uniform(0.2, 2.5) if kind < 0.85 else random.uniform(5, 7))
+
+
+def stalls(random, threshold, each):
+    """Each cause so many times, in any order."""
+    causes = list(CAUSES) * each
+    random.shuffle(causes)
+    return start() + [Job(gap_seconds(random, threshold), cause, stall_seconds(random, threshold)) for cause in causes]
+
+
+def load(random, percent, shortest, longest, limit):
+    """Short jobs that keep a loop at work for that share of the time."""
+    plan = start()
+    total = seconds(plan)
+    while total < limit:
+        duration = shortest * (longest / shortest) ** random.random()
+        plan.append(Job(duration * (100 - percent) / percent, random.choice(SHORT_CAUSES), duration))
+        total += plan[-1].gap + plan[-1].duration
+    return plan
+
+
+def saturated(random, threshold, limit):
+    """A loop that never waits: short jobs, and now and then a long one."""
+    plan = load(random, 100, 0.02 * threshold, 0.2 * threshold, limit)
+    total, next_long = 0, FIRST_GAP_SECONDS + 20 * threshold
+    mixed = []
+    for job in plan:
+        mixed.append(job)
+        total += job.gap + job.duration
+        if total > next_long:
+            mixed.append(Job(0, random.choice(CAUSES), random.uniform(2, 6) * threshold))
+            next_long = total + random.uniform(10, 30) * threshold
+            total += mixed[-1].duration
+    return mixed
+
+
+def idle(random, limit):
+    return start() + [Job(random.uniform(3, 9), "compute", 0.001) for _ in range(max(1, int(limit / 6)))]
+
+
+def dialogs(random, limit):
+    """Half of the time the loop goes round in a loop within a job."""
+    plan = start()
+    while seconds(plan) < limit:
+        plan.append(Job(random.uniform(0.2, 2), "dialog", random.uniform(0.5, 3)))
+        plan.append(Job(random.uniform(0.1, 0.5), random.choice(SHORT_CAUSES), 0.01))
+    return plan

@@ -1,0 +1,238 @@
+"""What a log of passes and the records of a watch say of each other: values in, values out."""
+
+import bisect
+import datetime
+import statistics
+from dataclasses import dataclass, field
+
+MILLISECOND = 1_000_000
+
+# Between reading the clock and the wait that comes after it, and back: nobody sees that from outside.
+LOG_NANOSECONDS = 50_000
+
+# The cause of a pass in which no job was done.
+NO_JOB = "-"
+
+
+@dataclass(frozen=True)
+class Pass:
+    """From the moment at which a wait of the loop was over to its next wait, in nanoseconds of the monotonic clock.
+
+    It may have begun as early as `due`: the thread was woken then, but had no CPU yet to read the clock.
+    """
+
+    cause: str
+    due: int
+    woke: int
+    waits: int
+    paused: int = 0
+
+    @property
+    def shortest(self):
+        return max(0, self.waits - self.woke - self.paused)
+
+    @property
+    def longest(self):
+        return max(0, self.waits - min(self.due, self.woke) - self.paused)
+
+
+@dataclass(frozen=True)
+class Episode:
+    """The last record of one stall, or of what was perhaps one."""
+
+    type: str
+    state: str
+    verified: bool
+    proof: str
+    start: int
+    duration: int
+    least: int
+    most: int | None
+
+    @property
+    def end(self):
+        return self.start + self.duration
+
+    @property
+    def is_verified(self):
+        return self.type == "stall" and self.verified
+
+
+def read_passes(lines):
+    """Each line is `cause due woke began ended waits`."""
+    passes = []
+    for line in lines:
+        cause, due, woke, _, _, waits = line.split()
+        woke = int(woke)
+        # A timer that is due before the loop last waited did not wake it.
+        due = max(int(due), passes[-1].waits if passes else 0) if cause != NO_JOB else woke
+        passes.append(Pass(cause, due, woke, int(waits)))
+    return passes
+
+
+def without_pauses(passes, pauses):
+    """The same without the time in which the program was stopped or frozen."""
+    starts = [one.woke for one in passes]
+    paused = [0] * len(passes)
+    for begin, end in pauses:
+        for index in range(max(0, bisect.bisect(starts, begin) - 1), len(passes)):
+            if passes[index].woke >= end:
+                break
+            paused[index] += max(0, min(passes[index].waits, end) - max(passes[index].woke, begin))
+    return [
+        Pass(one.cause, one.due, one.woke, one.waits, lost) if lost else one for one, lost in zip(passes, paused)
+    ]
+
+
+def read_episodes(records):
+    """Of each episode its last record, in order of their starts."""
+    last = {}
+    for record in records:
+        if record["type"] in ("stall", "unverified"):
+            last[record["type"], record["id"]] = record
+    return sorted((episode(record) for record in last.values()), key=lambda one: one.start)
+
+
+def episode(record):
+    """The wall clock and the monotonic clock of a record are the same moment, so one leads to the other."""
+    before = moment(record["time"]) - moment(record["started_at"])
+    most = record["duration_max_ms"]
+    return Episode(
+        record["type"],
+        record["state"],
+        record["verified"],
+        record["proof"],
+        record["monotonic_us"] * 1000 - before,
+        round(record["duration_ms"] * MILLISECOND),
+        round(record["duration_min_ms"] * MILLISECOND),
+        None if most is None else round(most * MILLISECOND),
+    )
+
+
+def moment(text):
+    since = datetime.datetime.fromisoformat(text) - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+    return since // datetime.timedelta(microseconds=1) * 1000
+
+
+def largest_gap(threshold):
+    """Between two looks while the loop is calm: three quarters of the threshold, at most 500 ms."""
+    return min(threshold * 3 // 4, 500 * MILLISECOND)
+
+
+def overlap(one, episode):
+    return min(one.waits, episode.end) - max(min(one.due, one.woke), episode.start)
+
+
+def pass_of(episode, passes, ends):
+    """The pass that has most of its time in common with the episode; `ends` are the ends of the passes."""
+    best = None
+    for index in range(bisect.bisect_left(ends, episode.start), len(passes)):
+        if passes[index].woke > episode.end:
+            break
+        if best is None or overlap(passes[index], episode) > overlap(best, episode):
+            best = passes[index]
+    return best
+
+
+def is_false(episode, truth, threshold):
+    """Whether a verified record says what was not so: it was shorter than the least that the record allows, or shorter
+    than the threshold by more than the largest gap between looks."""
+    longest = truth.longest + LOG_NANOSECONDS if truth else 0
+    return longest < episode.least or longest < threshold - largest_gap(threshold)
+
+
+@dataclass
+class Find:
+    """A stall that has to be found, and what was said of it."""
+
+    truth: Pass
+    verdict: str
+    episodes: list
+
+
+@dataclass
+class Score:
+    """What one watch got right and wrong."""
+
+    finds: list = field(default_factory=list)
+    false: list = field(default_factory=list)
+    unverified: list = field(default_factory=list)
+    errors: list = field(default_factory=list)
+    out_of_bounds: list = field(default_factory=list)
+    bounded: int = 0
+    split: int = 0
+
+    def count(self, verdict):
+        return sum(find.verdict == verdict for find in self.finds)
+
+
+def score(passes, episodes, threshold, since):
+    """`since` is when the watch is taken to know the loop. All times are nanoseconds."""
+    result = Score()
+    passes = [one for one in passes if one.woke >= since]
+    ends = [one.waits for one in passes]
+    of_pass = {}
+    for one in episodes:
+        if one.end < since:
+            continue
+        truth = pass_of(one, passes, ends)
+        of_pass.setdefault(truth, []).append(one)
+        judge(result, one, truth, threshold)
+    for truth in passes:
+        if truth.shortest >= threshold + largest_gap(threshold):
+            result.finds.append(Find(truth, *verdict(truth, episodes)))
+    result.split = sum(truth is not None and len(said) > 1 for truth, said in of_pass.items())
+    return result
+
+
+def judge(result, episode, truth, threshold):
+    if not episode.is_verified:
+        result.unverified.append((episode, truth))
+        return
+    if is_false(episode, truth, threshold):
+        result.false.append((episode, truth))
+    if truth is None or episode.state != "ended":
+        return
+    result.bounded += 1
+    result.errors.append(distance(episode.duration, truth.shortest, truth.longest))
+    is_inside = episode.least <= truth.longest + LOG_NANOSECONDS
+    if episode.most is not None:
+        is_inside = is_inside and truth.shortest <= episode.most + LOG_NANOSECONDS
+    if not is_inside:
+        result.out_of_bounds.append((episode, truth))
+
+
+def distance(value, least, most):
+    """From a range."""
+    return max(least - value, value - most, 0)
+
+
+def verdict(truth, episodes):
+    said = [one for one in episodes if overlap(truth, one) > 0]
+    if any(one.is_verified for one in said):
+        return "found", said
+    return ("unverified" if said else "missed"), said
+
+
+def percentile(values, percent):
+    """By nearest rank."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def saturation(score, passes, threshold, since):
+    """Of a loop that never waits: how many long callbacks and how many stretches between them, at least as long as the
+    threshold, and how many of both were judged right: a callback is found, a stretch has no verified record."""
+    long = [find.truth for find in score.finds]
+    right = sum(find.verdict == "found" for find in score.finds)
+    passes = [one for one in passes if one.woke >= since]
+    if not passes:
+        return 0, 0
+    borders = [passes[0].woke, *[edge for one in long for edge in (one.woke, one.waits)], passes[-1].waits]
+    stretches = [pair for pair in zip(borders[::2], borders[1::2]) if pair[1] - pair[0] >= threshold]
+    wrong = [pair for pair in stretches if any(pair[0] <= one.start < pair[1] for one, _ in score.false)]
+    return right + len(stretches) - len(wrong), len(long) + len(stretches)

@@ -1,0 +1,138 @@
+"""The loop of asyncio: `asyncio_loop.py PLAN LOG`. It cannot run within itself: there are no dialogs."""
+
+import asyncio
+import os
+import select
+import selectors
+import subprocess
+import sys
+import threading
+import time
+
+NESTED_ROUNDS = 5
+now = time.monotonic_ns
+
+
+class LoggedSelector(selectors.DefaultSelector):
+    """Logs when the loop came round, as log.c does."""
+
+    def __init__(self):
+        super().__init__()
+        self.passes = []
+        self.woke = 0
+        self.job = ("-", 0, 0, 0)
+
+    def select(self, timeout=None):
+        if self.woke:
+            cause, due, began, ended = self.job
+            self.passes.append((cause, due, self.woke, began, ended, now()))
+            self.job = ("-", 0, 0, 0)
+        try:
+            return super().select(timeout)
+        finally:
+            self.woke = now()
+
+
+def compute(end):
+    while now() < end:
+        sum(range(1000))
+
+
+def sleep_on_purpose(end):
+    time.sleep(max(0, end - now()) / 1e9)
+
+
+def wait_for_lock(end):
+    lock, is_held = threading.Lock(), threading.Event()
+
+    def hold():
+        with lock:
+            is_held.set()
+            sleep_on_purpose(end)
+
+    threading.Thread(target=hold).start()
+    is_held.wait()
+    with lock:
+        pass
+
+
+def read_pipe(end):
+    reading, writing = os.pipe()
+
+    def feed():
+        sleep_on_purpose(end)
+        os.write(writing, b"\n")
+
+    threading.Thread(target=feed).start()
+    os.read(reading, 1)
+    os.close(reading)
+    os.close(writing)
+
+
+def write_disk(end):
+    block = 0
+    while now() < end:
+        os.pwrite(DISK, bytes(4096), block % 1024 * 4096)
+        os.fdatasync(DISK)
+        block += 1
+
+
+def run_nested_loop(end):
+    reading, writing = os.pipe()
+    own = select.epoll()
+    own.register(reading, select.EPOLLIN)
+    pause = (end - now()) / NESTED_ROUNDS / 1e9
+    while now() < end:
+        own.poll(max(0.001, pause))
+    own.close()
+    os.close(reading)
+    os.close(writing)
+
+
+def wait_for_child(end):
+    subprocess.run(["sleep", f"{max(0, end - now()) / 1e9:.6f}"], check=True)
+
+
+CAUSES = {
+    "compute": compute,
+    "sleep": sleep_on_purpose,
+    "lock": wait_for_lock,
+    "pipe": read_pipe,
+    "disk": write_disk,
+    "nested": run_nested_loop,
+    "child": wait_for_child,
+}
+
+
+def write_log():
+    with open(sys.argv[2], "w") as file:
+        for entry in selector.passes:
+            print(*entry, file=file)
+    print("done", flush=True)
+
+
+def plan_next_job():
+    planned = next(plan, None)
+    if planned is None:
+        threading.Thread(target=write_log).start()
+        return
+    gap, cause, duration = planned
+    loop.call_later(int(gap) / 1e6, do_job, now() + int(gap) * 1000, cause, int(duration) * 1000)
+
+
+def do_job(due, cause, duration):
+    began = now()
+    CAUSES[cause](began + duration)
+    selector.job = (cause, due, began, now())
+    plan_next_job()
+
+
+with open(sys.argv[1]) as file:
+    plan = iter([line.split() for line in file])
+DISK = os.open(f"{sys.argv[2]}.disk", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+os.unlink(f"{sys.argv[2]}.disk")
+selector = LoggedSelector()
+loop = asyncio.SelectorEventLoop(selector)
+plan_next_job()
+print("ready", flush=True)
+loop.run_forever()

@@ -1,0 +1,61 @@
+// The log of a target: each time that the loop came round, and the job that it did meanwhile.
+#include "job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+// From the moment at which a wait was over to the next wait. Without a job, `cause` is null.
+struct pass {
+  const char *cause;
+  long long due, woke, began, ended, waits;
+};
+
+static struct pass *passes, current;
+static long passes_done, passes_at_most;
+
+long long now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+// All memory is had before the first job: a target must not wait for more at a moment that is measured.
+void open_log(long jobs) {
+  passes_at_most = 4 * jobs + 100000;
+  passes = malloc(passes_at_most * sizeof *passes);
+  if (!passes) exit(1);
+  for (long index = 0; index < passes_at_most; index++) passes[index] = (struct pass){0};
+}
+
+void loop_woke(void) { current = (struct pass){.woke = now()}; }
+
+void loop_waits(void) {
+  if (!current.woke) return;
+  current.waits = now();
+  if (passes_done == passes_at_most) {
+    fprintf(stderr, "the log is full\n");
+    exit(1);
+  }
+  passes[passes_done++] = current;
+  current = (struct pass){0};
+}
+
+void begin_job(const char *cause, long long due) {
+  current.cause = cause;
+  current.due = due;
+  current.began = now();
+}
+
+void end_job(void) {
+  if (current.cause) current.ended = now();
+}
+
+void write_log(const char *path) {
+  FILE *file = fopen(path, "w");
+  if (!file) exit(1);
+  for (struct pass *pass = passes; pass < passes + passes_done; pass++)
+    fprintf(file, "%s %lld %lld %lld %lld %lld\n", pass->cause ? pass->cause : "-", pass->due, pass->woke, pass->began,
+      pass->ended, pass->waits);
+  if (fclose(file) != 0) exit(1);
+}
