@@ -22,16 +22,18 @@ def true(truth, since):
 
 
 def findings(outcome):
-    """Of one trial."""
-    trial, score = outcome.trial, outcome.score
+    """Of one trial: of which kind, and the sentence."""
+    trial, score, since = outcome.trial, outcome.score, outcome.since
     where = f"{trial.what}, {trial.loop.name}, {trial.threshold * 1000:.0f} ms"
     if outcome.problem:
-        yield f"not run: {where}: {outcome.problem}"
-    for episode, truth in score.false:
-        yield f"false: {where}: said {said(episode)}; true {true(truth, outcome.since)}"
+        yield "not run", f"{where}: {outcome.problem}"
+    homes = [record["text"] for record in outcome.records if record.get("kind") == "loop.found"]
+    if len(homes) != 1 and not outcome.problem:
+        yield "homes", f"{where}: {'; '.join(homes) or 'none'}"
     for find in score.finds:
         if find.verdict != "found":
             answer = "; ".join(map(said, find.episodes)) or "nothing"
-            yield f"{find.verdict}: {where}: said {answer}; true {true(find.truth, outcome.since)}"
-    for episode, truth in score.out_of_bounds:
-        yield f"out of bounds: {where}: said {said(episode)}; true {true(truth, outcome.since)}"
+            yield find.verdict, f"{where}: said {answer}; true {true(find.truth, since)}"
+    for kind, pairs in (("false", score.false), ("out of bounds", score.out_of_bounds), ("duration", score.off)):
+        for episode, truth in pairs:
+            yield kind, f"{where}: said {said(episode)}; true {true(truth, since)}"

@@ -43,8 +43,8 @@ QUICK = Effort(3, 0, 4, 20, 1, 20, 12)
 class Groups:
     """`unproven` are the words that switch breakpoint, heartbeat and ping off."""
 
-    def __init__(self, loops, effort, seed, words=(), unproven=()):
-        self.loops, self.effort, self.seed = loops, effort, seed
+    def __init__(self, loops, causes, effort, seed, words=(), unproven=()):
+        self.loops, self.causes, self.effort, self.seed = loops, causes, effort, seed
         self.words, self.unproven = tuple(words), tuple(unproven)
 
     def draw(self, *names):
@@ -79,7 +79,7 @@ class Groups:
         return self.effort.stalls_each * ratio
 
     def stall_trial(self, name, loop, threshold, each, **options):
-        plan = plans.stalls(self.draw(name, loop.name, threshold), threshold, each)
+        plan = plans.stalls(self.draw(name, loop.name, threshold), threshold, each, self.causes)
         return Trial(name, loop, threshold, tuple(plan), **{"words": self.words, **options})
 
     def variants(self):
@@ -108,7 +108,7 @@ class Groups:
                         SHORT_THRESHOLD,
                         tuple(
                             plans.saturated(
-                                self.draw(name, loop.name), SHORT_THRESHOLD, self.effort.saturated_seconds
+                                self.draw(name, loop.name), SHORT_THRESHOLD, self.effort.saturated_seconds, self.causes
                             )
                         ),
                         words=words,
@@ -126,7 +126,7 @@ class Groups:
                 for name, threshold, plan, disturbance in half:
                     loop = self.loop_for(name, conditions.index((name, threshold, plan, disturbance)), round_number)
                     chance = self.draw(name, loop.name, round_number)
-                    jobs = tuple(plan(chance, self.effort.quiet_seconds))
+                    jobs = tuple(plan(chance, self.effort.quiet_seconds, self.causes))
                     trials.append(
                         Trial(name, loop, threshold, jobs, disturbance=disturbance, words=self.words)
                     )
@@ -153,7 +153,7 @@ class Groups:
     def cost(self):
         """The defaults, alone on the machine: what watching costs at 85 % load, and when calm."""
         loop, seconds = self.loops[0], self.effort.cost_seconds
-        busy = tuple(loaded(85, *SHORT_JOBS)(self.draw("cost"), seconds))
+        busy = tuple(loaded(85, *SHORT_JOBS)(self.draw("cost"), seconds, self.causes))
         calm = (*plans.start(), plans.Job(seconds, "compute", 0.001))
         return Group(
             "cost",
@@ -165,4 +165,4 @@ class Groups:
 
 
 def loaded(percent, least, most):
-    return lambda chance, seconds: plans.load(chance, percent, least, most, seconds)
+    return lambda chance, seconds, causes: plans.load(chance, percent, least, most, seconds, causes)

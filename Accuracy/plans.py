@@ -43,47 +43,47 @@ def gap_seconds(random, threshold):
     return threshold * (random.uniform(0.2, 2.5) if kind < 0.85 else random.uniform(5, 7))
 
 
-def stalls(random, threshold, each):
+def stalls(random, threshold, each, causes=CAUSES):
     """Each cause so many times, in any order."""
-    causes = list(CAUSES) * each
+    causes = list(causes) * each
     random.shuffle(causes)
     return start() + [Job(gap_seconds(random, threshold), cause, stall_seconds(random, threshold)) for cause in causes]
 
 
-def load(random, percent, shortest, longest, limit):
+def load(random, percent, shortest, longest, limit, causes=CAUSES):
     """Short jobs that keep a loop at work for that share of the time."""
+    short_causes = [cause for cause in SHORT_CAUSES if cause in causes]
     plan = start()
     total = seconds(plan)
     while total < limit:
         duration = shortest * (longest / shortest) ** random.random()
-        plan.append(Job(duration * (100 - percent) / percent, random.choice(SHORT_CAUSES), duration))
+        plan.append(Job(duration * (100 - percent) / percent, random.choice(short_causes), duration))
         total += plan[-1].gap + plan[-1].duration
     return plan
 
 
-def saturated(random, threshold, limit):
+def saturated(random, threshold, limit, causes=CAUSES):
     """A loop that never waits: short jobs, and now and then a long one."""
-    plan = load(random, 100, 0.02 * threshold, 0.2 * threshold, limit)
-    total, next_long = 0, FIRST_GAP_SECONDS + 20 * threshold
-    mixed = []
+    plan = load(random, 100, 0.02 * threshold, 0.2 * threshold, limit, causes)
+    total, next_long, mixed = 0, seconds(start()) + 10 * threshold, []
     for job in plan:
         mixed.append(job)
         total += job.gap + job.duration
         if total > next_long:
-            mixed.append(Job(0, random.choice(CAUSES), random.uniform(2, 6) * threshold))
+            mixed.append(Job(0, random.choice(causes), random.uniform(2, 6) * threshold))
             next_long = total + random.uniform(10, 30) * threshold
             total += mixed[-1].duration
     return mixed
 
 
-def idle(random, limit):
+def idle(random, limit, causes=CAUSES):
     return start() + [Job(random.uniform(3, 9), "compute", 0.001) for _ in range(max(1, int(limit / 6)))]
 
 
-def dialogs(random, limit):
+def dialogs(random, limit, causes=CAUSES):
     """Half of the time the loop goes round in a loop within a job."""
     plan = start()
     while seconds(plan) < limit:
         plan.append(Job(random.uniform(0.2, 2), "dialog", random.uniform(0.5, 3)))
-        plan.append(Job(random.uniform(0.1, 0.5), random.choice(SHORT_CAUSES), 0.01))
+        plan.append(Job(random.uniform(0.1, 0.5), random.choice([cause for cause in SHORT_CAUSES if cause in causes]), 0.01))
     return plan

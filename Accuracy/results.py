@@ -77,7 +77,7 @@ def durations(outcomes):
         for threshold in sorted(errors)
     )
     is_met = bool(errors) and all(
-        medians[threshold] <= 2e6 and tails[threshold] <= threshold / 10 * 1e9 for threshold in errors
+        medians[threshold] <= 2e6 and tails[threshold] <= scoring.alert_look(threshold * 1e9) for threshold in errors
     )
     return Result(f"{measured}; {sum(map(len, errors.values()))} stalls", is_met)
 

@@ -3,7 +3,7 @@
 import bisect
 import datetime
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 MILLISECOND = 1_000_000
 
@@ -54,6 +54,11 @@ class Episode:
         return self.start + self.duration
 
     @property
+    def earliest(self):
+        """When it may have begun; where that is not known, its likely start."""
+        return self.start if self.most is None else self.end - max(self.most, self.duration)
+
+    @property
     def is_verified(self):
         return self.type == "stall" and self.verified
 
@@ -72,16 +77,21 @@ def read_passes(lines):
 
 def without_pauses(passes, pauses):
     """The same without the time in which the program was stopped or frozen."""
-    starts = [one.woke for one in passes]
-    paused = [0] * len(passes)
+    passes = list(passes)
+    starts = [min(one.due, one.woke) for one in passes]
     for begin, end in pauses:
         for index in range(max(0, bisect.bisect(starts, begin) - 1), len(passes)):
-            if passes[index].woke >= end:
+            if starts[index] >= end:
                 break
-            paused[index] += max(0, min(passes[index].waits, end) - max(passes[index].woke, begin))
-    return [
-        Pass(one.cause, one.due, one.woke, one.waits, lost) if lost else one for one, lost in zip(passes, paused)
-    ]
+            one = passes[index]
+            waited = common(begin, end, one.due, one.woke)
+            worked = common(begin, end, one.woke, one.waits)
+            passes[index] = replace(one, due=one.due + waited, paused=one.paused + worked)
+    return passes
+
+
+def common(begin, end, other_begin, other_end):
+    return max(0, min(end, other_end) - max(begin, other_begin))
 
 
 def read_episodes(records):
@@ -117,6 +127,11 @@ def moment(text):
 def largest_gap(threshold):
     """Between two looks while the loop is calm: three quarters of the threshold, at most 500 ms."""
     return min(threshold * 3 // 4, 500 * MILLISECOND)
+
+
+def alert_look(threshold):
+    """From one look to the next while the loop is at work."""
+    return threshold // 10
 
 
 def overlap(one, episode):
@@ -158,6 +173,7 @@ class Score:
     false: list = field(default_factory=list)
     unverified: list = field(default_factory=list)
     errors: list = field(default_factory=list)
+    off: list = field(default_factory=list)
     out_of_bounds: list = field(default_factory=list)
     bounded: int = 0
     split: int = 0
@@ -191,10 +207,14 @@ def judge(result, episode, truth, threshold):
         return
     if is_false(episode, truth, threshold):
         result.false.append((episode, truth))
+        return
     if truth is None or episode.state != "ended":
         return
     result.bounded += 1
-    result.errors.append(distance(episode.duration, truth.shortest, truth.longest))
+    error = distance(episode.duration, truth.shortest, truth.longest)
+    result.errors.append(error)
+    if error > alert_look(threshold):
+        result.off.append((episode, truth))
     is_inside = episode.least <= truth.longest + LOG_NANOSECONDS
     if episode.most is not None:
         is_inside = is_inside and truth.shortest <= episode.most + LOG_NANOSECONDS
@@ -208,8 +228,8 @@ def distance(value, least, most):
 
 
 def verdict(truth, episodes):
-    said = [one for one in episodes if overlap(truth, one) > 0]
-    if any(one.is_verified for one in said):
+    said = [one for one in episodes if one.earliest < truth.waits and truth.woke < one.end]
+    if any(one.is_verified and overlap(truth, one) > 0 for one in said):
         return "found", said
     return ("unverified" if said else "missed"), said
 

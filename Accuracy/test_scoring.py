@@ -26,6 +26,9 @@ class Recall(unittest.TestCase):
     def test_a_verified_record_that_overlaps_finds_a_stall(self):
         self.assertEqual(judged([truth(1000, 1200)], [said(1010, 190)]).count("found"), 1)
 
+    def test_what_a_record_only_allows_for_is_not_found_but_not_missed_either(self):
+        self.assertEqual(judged([truth(1000, 1200)], [said(1210, 100, most=250)]).count("unverified"), 1)
+
     def test_without_a_record_a_stall_is_missed(self):
         self.assertEqual(judged([truth(1000, 1200)], [said(1200, 190)]).count("missed"), 1)
 
@@ -73,6 +76,10 @@ class FalseStalls(unittest.TestCase):
         )
         self.assertEqual([one.shortest for one in passes], [10 * MILLISECOND, 20 * MILLISECOND])
         self.assertEqual(len(judged(passes, [said(1000, 2010)]).false), 1)
+
+    def test_nor_is_stopped_time_between_due_and_woken(self):
+        passes = scoring.without_pauses([truth(3000, 3010, due=1990)], [(2000 * MILLISECOND, 2995 * MILLISECOND)])
+        self.assertEqual(passes[0].longest, 25 * MILLISECOND)
 
     def test_a_woken_thread_without_a_cpu_works(self):
         self.assertEqual(judged([truth(1100, 1200, due=1000)], [said(1000, 200)]).false, [])

@@ -21,12 +21,16 @@ class LoggedSelector(selectors.DefaultSelector):
         self.passes = []
         self.woke = 0
         self.job = ("-", 0, 0, 0)
+        self.is_last = False
 
     def select(self, timeout=None):
         if self.woke:
             cause, due, began, ended = self.job
             self.passes.append((cause, due, self.woke, began, ended, now()))
             self.job = ("-", 0, 0, 0)
+        if self.is_last:
+            self.is_last = False
+            threading.Thread(target=write_log).start()
         try:
             return super().select(timeout)
         finally:
@@ -114,7 +118,8 @@ def write_log():
 def plan_next_job():
     planned = next(plan, None)
     if planned is None:
-        threading.Thread(target=write_log).start()
+        # The pass with the last job is not over yet.
+        selector.is_last = True
         return
     gap, cause, duration = planned
     loop.call_later(int(gap) / 1e6, do_job, now() + int(gap) * 1000, cause, int(duration) * 1000)

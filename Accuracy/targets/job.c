@@ -36,7 +36,7 @@ void read_plan(int count, char **words) {
 
 long long until_next_job(void) {
   if (jobs_done == jobs_planned) {
-    if (!is_over) ask_helper(WRITE_THE_LOG, 0);
+    if (!is_over) close_log();
     is_over = 1;
     return FOREVER;
   }

@@ -29,6 +29,7 @@ void ask_helper(enum order what, long long nanoseconds);
 void begin_job(const char *cause, long long due);
 void end_job(void);
 void open_log(long jobs);
+void close_log(void);
 void write_log(const char *path);
 
 struct cause {
