@@ -9,6 +9,11 @@ from pathlib import Path
 from processes import process_tree
 from requirement import CannotRun
 
+
+class NotPossibleHere(CannotRun):
+    """For want of rights, or of something in the system."""
+
+
 SECOND = 1.0
 EVERY_SECONDS = 5
 
@@ -67,13 +72,13 @@ def frozen_group(pid):
     elif (second / "cgroup.controllers").exists():
         parent, name, freeze, thaw = second, "cgroup.freeze", "1", "0"
     else:
-        raise CannotRun("no control groups are mounted, so nothing can be frozen")
+        raise NotPossibleHere("no control groups are mounted, so nothing can be frozen")
     group = parent / f"stallwatch-accuracy-{pid}"
     try:
         group.mkdir()
         (group / "cgroup.procs").write_text(str(pid))
     except OSError as problem:
-        raise CannotRun(f"nothing can be frozen: {problem}") from None
+        raise NotPossibleHere(f"nothing can be frozen: {problem}") from None
     try:
         yield group / name, freeze, thaw
     finally:

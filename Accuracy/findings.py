@@ -26,7 +26,7 @@ def findings(outcome):
     trial, score, since = outcome.trial, outcome.score, outcome.since
     where = f"{trial.what}, {trial.loop.name}, {trial.threshold * 1000:.0f} ms"
     if outcome.problem:
-        yield "not run", f"{where}: {outcome.problem}"
+        yield "not run" if outcome.is_possible else "SKIPPED", f"{where}: {outcome.problem}"
     homes = [record["text"] for record in outcome.records if record.get("kind") == "loop.found"]
     if len(homes) != 1 and not outcome.problem:
         yield "homes", f"{where}: {'; '.join(homes) or 'none'}"

@@ -14,6 +14,10 @@ COMMON = [FOLDER / name for name in ("job.c", "causes.c", "log.c")]
 HEADERS = [FOLDER / "job.h", FOLDER / "own_loop.h"]
 
 
+# EX_UNAVAILABLE of sysexits.h: what a target ends with if the kernel refuses what its loop needs.
+REFUSED = 69
+
+
 class NotInstalled(CannotRun):
     """So there is no such target."""
 
@@ -32,6 +36,12 @@ class Loop:
         if not is_stripped:
             return [self.built(programs)]
         return [programs.made(f"{self.name}-stripped", [self.built(programs)], self.strip(programs))]
+
+    def try_out(self, programs):
+        """Containers may have no io_uring. A target ends at once if its plan is empty."""
+        words = [*self.words(programs), "/dev/null", "/dev/null"]
+        if self.name == "io_uring" and subprocess.run(words, capture_output=True).returncode == REFUSED:
+            raise NotInstalled("the kernel refuses io_uring")
 
     def built(self, programs):
         source = FOLDER / ("runloop.swift" if self.name == "runloop" else f"{self.name}.c")
@@ -85,7 +95,7 @@ def available(programs):
     there, missing = [], {}
     for loop in LOOPS:
         try:
-            loop.words(programs)
+            loop.try_out(programs)
             there.append(loop)
         except CannotRun as problem:
             missing[loop.name] = str(problem)

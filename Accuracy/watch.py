@@ -12,6 +12,7 @@ from typing import Callable
 
 import plans
 import scoring
+from disturbances import NotPossibleHere
 from loops import Loop
 from processes import Target, cpu_nanoseconds
 from requirement import CannotRun
@@ -44,6 +45,7 @@ class Outcome:
     since: int = 0
     cpu_share: float = 0
     problem: str = ""
+    is_possible: bool = True
 
     @property
     def seconds(self):
@@ -119,6 +121,7 @@ def observe(outcome, target, watcher):
             pauses.extend(outcome.trial.disturbance(target.pid, watcher, is_over))
         except (CannotRun, OSError) as problem:
             outcome.problem = str(problem)
+            outcome.is_possible = not isinstance(problem, NotPossibleHere)
 
     thread = threading.Thread(target=disturb)
     start, used = time.monotonic_ns(), cpu_nanoseconds(watcher)
