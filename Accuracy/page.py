@@ -29,6 +29,7 @@ watched by a stallwatch of its own.
 - A woken thread that has no CPU cannot read a clock. So a pass began between the moment at which its timer was due and
   the moment at which the target read the clock; an error is the distance from that range. Reading the clock and
   beginning to wait are two moments: 50 µs between them are allowed for.
+- Errors of durations and bounds are those of verified records that are not false and whose episode has ended.
 - Runs without stalls: loops that are idle, or loaded by jobs shorter than half the threshold, or in dialogs that go
   round in the same loop (libuv and asyncio do not run within themselves); and targets that are stopped, frozen, or
   watched by a stallwatch that is itself stopped, for a second every five. Time in which a target was stopped is no part

@@ -50,40 +50,42 @@ def stalls(random, threshold, each, causes=CAUSES):
     return start() + [Job(gap_seconds(random, threshold), cause, stall_seconds(random, threshold)) for cause in causes]
 
 
-def load(random, percent, shortest, longest, limit, causes=CAUSES):
-    """Short jobs that keep a loop at work for that share of the time."""
-    short_causes = [cause for cause in SHORT_CAUSES if cause in causes]
-    plan = start()
-    total = seconds(plan)
+def until(limit, draw):
+    """Jobs as they are drawn, after those that show the loop."""
+    plan, total = start(), 0
     while total < limit:
-        duration = shortest * (longest / shortest) ** random.random()
-        plan.append(Job(duration * (100 - percent) / percent, random.choice(short_causes), duration))
+        plan.append(draw())
         total += plan[-1].gap + plan[-1].duration
     return plan
 
 
+def load(random, percent, shortest, longest, limit, causes=CAUSES):
+    """Short jobs that keep a loop at work for that share of the time."""
+    short_causes = [cause for cause in SHORT_CAUSES if cause in causes]
+
+    def draw():
+        duration = shortest * (longest / shortest) ** random.random()
+        return Job(duration * (100 - percent) / percent, random.choice(short_causes), duration)
+
+    return until(limit, draw)
+
+
 def saturated(random, threshold, limit, causes=CAUSES):
     """A loop that never waits: short jobs, and now and then a long one."""
-    plan = load(random, 100, 0.02 * threshold, 0.2 * threshold, limit, causes)
-    total, next_long, mixed = 0, seconds(start()) + 10 * threshold, []
-    for job in plan:
+    mixed, since_long, distance = [], 0, 15 * threshold
+    for job in load(random, 100, 0.02 * threshold, 0.2 * threshold, limit, causes):
         mixed.append(job)
-        total += job.gap + job.duration
-        if total > next_long:
+        since_long += job.duration
+        if since_long > distance:
             mixed.append(Job(0, random.choice(causes), random.uniform(2, 6) * threshold))
-            next_long = total + random.uniform(10, 30) * threshold
-            total += mixed[-1].duration
+            since_long, distance = 0, random.uniform(10, 30) * threshold
     return mixed
 
 
 def idle(random, limit, causes=CAUSES):
-    return start() + [Job(random.uniform(3, 9), "compute", 0.001) for _ in range(max(1, int(limit / 6)))]
+    return until(limit, lambda: Job(random.uniform(3, 9), "compute", 0.001))
 
 
 def dialogs(random, limit, causes=CAUSES):
     """Half of the time the loop goes round in a loop within a job."""
-    plan = start()
-    while seconds(plan) < limit:
-        plan.append(Job(random.uniform(0.2, 2), "dialog", random.uniform(0.5, 3)))
-        plan.append(Job(random.uniform(0.1, 0.5), random.choice([cause for cause in SHORT_CAUSES if cause in causes]), 0.01))
-    return plan
+    return until(limit, lambda: Job(random.uniform(0.2, 2), "dialog", random.uniform(0.5, 3)))
