@@ -16,9 +16,9 @@ watched by a stallwatch of its own.
 
 - Loops: epoll, poll, select and io_uring by hand; GLib; libuv; asyncio; the run loop of Foundation.
 - Causes: computing; a sleep; a lock that another thread holds; a pipe that another thread feeds; writing to a disk
-  (each block written past the cache and flushed, again and again: many short waits in the kernel, because nothing
-  blocks for a chosen time in one); a loop of its own on other descriptors, with five waits; waiting for a child process.
-  All of them are possible in all loops.
+  (each block past the cache and flushed, again and again: many short waits in the kernel, because nothing blocks for a
+  chosen time in one); a loop of its own on other descriptors, with five waits; waiting for a child process. All of them
+  are possible in all loops.
 - Durations from half a threshold to 20 thresholds, most of them short. In between the loop waits for nothing, for
   a short time, or long enough for the watch to grow calm.
 - "Loaded" is beside two programs that only compute.

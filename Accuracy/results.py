@@ -61,7 +61,8 @@ def saturation(outcomes):
         good, of_all = scoring.saturation(outcome.score, outcome.passes, trial.nanoseconds, outcome.since)
         right, total = right + good, total + of_all
         records += sum(record["type"] == "saturation" for record in outcome.records)
-    return Result(f"{share(right, total)} of {total}; {records} records of saturation", total > 0 and right / total >= 0.99)
+    measured = f"{share(right, total)} of {total}; {records} records of saturation"
+    return Result(measured, total > 0 and right / total >= 0.99)
 
 
 def durations(outcomes):
@@ -108,7 +109,8 @@ def stalls(outcomes):
 def all_ran(outcomes, missing):
     broken = [outcome.problem for _, outcome in outcomes if outcome.problem]
     words = [*missing.values(), *dict.fromkeys(broken)]
-    return Result(f"{len(outcomes) - len(broken)} of {len(outcomes)}" + "".join(f"; {word}" for word in words), not words)
+    counted = f"{len(outcomes) - len(broken)} of {len(outcomes)}"
+    return Result("; ".join([counted, *words]), is_met=not words)
 
 
 def table(outcomes, missing, is_quick):
