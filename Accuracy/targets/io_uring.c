@@ -1,6 +1,7 @@
 // A loop over io_uring: a read that is never served, and a timeout for each round.
 #include <liburing.h>
 #include <stdlib.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include "own_loop.h"
@@ -10,7 +11,8 @@ static int ends[2];
 static char byte;
 
 static void open_loop(void) {
-  if (io_uring_queue_init(8, &ring, 0) != 0 || pipe(ends) != 0) exit(1);
+  if (io_uring_queue_init(8, &ring, 0) != 0) exit(EX_UNAVAILABLE);
+  if (pipe(ends) != 0) exit(1);
   io_uring_prep_read(io_uring_get_sqe(&ring), ends[0], &byte, 1, 0);
   io_uring_submit(&ring);
 }

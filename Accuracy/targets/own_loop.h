@@ -21,8 +21,8 @@ void dialog(long long end) {
 }
 
 int main(int count, char **words) {
-  read_plan(count, words);
   open_loop();
+  read_plan(count, words);
   for (;;) {
     go_round(until_next_job());
     do_due_job();

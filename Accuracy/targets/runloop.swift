@@ -34,7 +34,8 @@ func dialog(end: Int) {
   let tick = Timer(fire: Date(timeIntervalSinceNow: 0.03), interval: 0.03, repeats: true) { _ in }
   RunLoop.main.add(tick, forMode: .default)
   while monotonicNow() < end {
-    _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: Double(end - monotonicNow()) / 1e9))
+    let rest = Double(end - monotonicNow()) / 1e9
+    _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: rest))
   }
   tick.invalidate()
 }
