@@ -28,12 +28,16 @@ class Pass:
     paused: int = 0
 
     @property
+    def earliest(self):
+        return min(self.due, self.woke)
+
+    @property
     def shortest(self):
         return max(0, self.waits - self.woke - self.paused)
 
     @property
     def longest(self):
-        return max(0, self.waits - min(self.due, self.woke) - self.paused)
+        return max(0, self.waits - self.earliest - self.paused)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def read_passes(lines):
 def without_pauses(passes, pauses):
     """The same without the time in which the program was stopped or frozen."""
     passes = list(passes)
-    starts = [min(one.due, one.woke) for one in passes]
+    starts = [one.earliest for one in passes]
     for begin, end in pauses:
         for index in range(max(0, bisect.bisect(starts, begin) - 1), len(passes)):
             if starts[index] >= end:
@@ -135,14 +139,14 @@ def alert_look(threshold):
 
 
 def overlap(one, episode):
-    return min(one.waits, episode.end) - max(min(one.due, one.woke), episode.start)
+    return min(one.waits, episode.end) - max(one.earliest, episode.start)
 
 
 def pass_of(episode, passes, ends):
     """The pass that has most of its time in common with the episode; `ends` are the ends of the passes."""
     best = None
     for index in range(bisect.bisect_left(ends, episode.start), len(passes)):
-        if passes[index].woke > episode.end:
+        if passes[index].earliest > episode.end:
             break
         if best is None or overlap(passes[index], episode) > overlap(best, episode):
             best = passes[index]

@@ -65,6 +65,11 @@ class FalseStalls(unittest.TestCase):
         self.assertEqual(judged(passes, [said(1095, 310, least=295)]).false, [])
         self.assertEqual(len(judged(passes, [said(1095, 310, least=305)]).false), 1)
 
+    def test_a_pass_may_have_begun_before_it_could_read_the_clock(self):
+        passes = [truth(1000, 1040), truth(1201, 1205, due=1046)]
+        self.assertEqual(judged(passes, [said(1000, 200, least=155)]).false, [])
+        self.assertEqual(len(judged(passes, [said(1000, 200, least=200)]).false), 1)
+
     def test_many_short_passes_are_no_stall(self):
         passes = [truth(1000 + 10 * index, 1009 + 10 * index) for index in range(50)]
         self.assertEqual(len(judged(passes, [said(1000, 500)]).false), 1)
