@@ -11,6 +11,9 @@ from watch import Trial
 
 SHORT_THRESHOLD, LONG_THRESHOLD = 0.1, 0.5
 
+# The options with which nothing sees the loop come round.
+WITHOUT_PROOF = ("--no-breakpoint",)
+
 # Jobs shorter than half the threshold, in seconds.
 SHORT_JOBS, LONG_JOBS = (0.002, 0.02), (0.02, 0.2)
 
@@ -83,11 +86,9 @@ CONDITIONS = (
 
 
 class Groups:
-    """`unproven` are the words that switch breakpoint, heartbeat and ping off."""
-
-    def __init__(self, loops, causes, effort, seed, words=(), unproven=()):
+    def __init__(self, loops, causes, effort, seed, words=()):
         self.loops, self.causes, self.effort, self.seed = loops, causes, effort, seed
-        self.words, self.unproven = tuple(words), tuple(unproven)
+        self.words = tuple(words)
 
     def chance(self, *names):
         """One of its own for each trial: leaving one out changes no other."""
@@ -99,8 +100,8 @@ class Groups:
         if self.effort.variants:
             yield self.variant("without first-stack rules", words=self.words, has_rules=False)
             yield self.variant("stripped", words=self.words, is_stripped=True)
-            yield self.variant("without proof", words=self.unproven)
-            yield from self.saturated("saturated without proof", self.unproven)
+            yield self.variant("without proof", words=(*self.words, *WITHOUT_PROOF))
+            yield from self.saturated("saturated without proof", (*self.words, *WITHOUT_PROOF))
         yield from self.saturated("saturated", self.words)
         yield from self.without_stalls()
         yield self.cost()

@@ -70,7 +70,7 @@ def run(outcome, programs, folder):
     plan.write_text("\n".join(job.line() for job in trial.plan) + "\n")
     words = [*trial.loop.words(programs, trial.is_stripped), plan, log]
     with Target(words) as target, watcher(outcome, programs, target.pid, folder) as process:
-        until_attached(folder / "records", process)
+        until_attached(folder, process)
         pauses = observe(outcome, target, process.pid)
         # The last stall may have ended with the last job.
         time.sleep(1 + 2 * trial.threshold)
@@ -83,7 +83,9 @@ def watcher(outcome, programs, pid, folder):
     """Writes to a file: nobody reads while it runs."""
     trial = outcome.trial
     words = [programs.stallwatch, "--pid", pid, "--json", "--threshold", f"{round(trial.threshold * 1000)}ms"]
-    environment = os.environ | ({} if trial.has_rules else {"STALLWATCH_LOOP_RULES": "/dev/null"})
+    empty = folder / "no-rules"
+    empty.touch()
+    environment = os.environ | ({} if trial.has_rules else {"STALLWATCH_LOOP_RULES": str(empty)})
     with open(folder / "records", "wb") as records, open(folder / "remarks", "wb") as remarks:
         process = subprocess.Popen(
             [str(word) for word in [*words, *trial.words]],
@@ -96,20 +98,23 @@ def watcher(outcome, programs, pid, folder):
         yield process
         process.send_signal(signal.SIGINT)
         if process.wait(timeout=20) != 0:
-            said = (folder / "remarks").read_text(errors="replace").splitlines()
-            raise CannotRun(f"stallwatch ended with {process.returncode}: {said[-1] if said else ''}")
+            raise CannotRun(f"stallwatch ended with {process.returncode}: {said(folder)}")
     finally:
         process.kill()
         process.wait()
 
 
-def until_attached(records, process):
+def until_attached(folder, process):
     """Within the first gap of the plan, with room to see the loop wait."""
     deadline = time.monotonic() + plans.FIRST_GAP_SECONDS - 1
-    while b'"type":"attach"' not in records.read_bytes():
+    while b'"type":"attach"' not in (folder / "records").read_bytes():
         if process.poll() is not None or time.monotonic() > deadline:
-            raise CannotRun("the watch did not begin in time")
+            raise CannotRun(f"the watch did not begin in time: {said(folder)}")
         time.sleep(0.02)
+
+
+def said(folder):
+    return next(iter((folder / "remarks").read_text(errors="replace").splitlines()), "it said nothing")
 
 
 def observe(outcome, target, watcher):
