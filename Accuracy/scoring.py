@@ -18,13 +18,15 @@ NO_JOB = "-"
 class Pass:
     """From the moment at which a wait of the loop was over to its next wait, in nanoseconds of the monotonic clock.
 
-    It may have begun as early as `due`: the thread was woken then, but had no CPU yet to read the clock.
+    It may have begun as early as `due`: the thread was woken then, but had no CPU yet to read the clock. It may have
+    ended as late as `latest`: the thread had read the clock, but had no CPU to begin its wait.
     """
 
     cause: str
     due: int
     woke: int
     waits: int
+    latest: int
     paused: int = 0
 
     @property
@@ -37,7 +39,7 @@ class Pass:
 
     @property
     def longest(self):
-        return max(0, self.waits - self.earliest - self.paused)
+        return max(0, self.latest - self.earliest - self.paused)
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,19 @@ class Episode:
 
 
 def read_passes(lines):
-    """Each line is `cause due woke began ended waits`."""
+    """Each line is `cause due woke began ended waits delay`."""
     passes = []
     for line in lines:
-        cause, due, woke, _, _, waits = line.split()
-        woke = int(woke)
-        # A timer that is due before the loop last waited did not wake it.
-        due = max(int(due), passes[-1].waits if passes else 0) if cause != NO_JOB else woke
-        passes.append(Pass(cause, due, woke, int(waits)))
+        cause, *numbers = line.split()
+        due, woke, _, _, waits, delay = map(int, numbers)
+        if cause == NO_JOB:
+            due = woke
+        if passes:
+            last = passes[-1]
+            # A timer that is due before the loop waits does not wake it, and one that is due ends the wait.
+            due = max(due, last.waits)
+            passes[-1] = replace(last, latest=min(last.latest, max(last.waits, min(due, woke))))
+        passes.append(Pass(cause, due, woke, waits, waits + delay))
     return passes
 
 
@@ -139,7 +146,7 @@ def alert_look(threshold):
 
 
 def overlap(one, episode):
-    return min(one.waits, episode.end) - max(one.earliest, episode.start)
+    return min(one.latest, episode.end) - max(one.earliest, episode.start)
 
 
 def pass_of(episode, passes, ends):

@@ -6,9 +6,9 @@ import scoring
 from scoring import MILLISECOND, Episode, Pass
 
 
-def truth(begin, end, cause="compute", due=None, paused=0):
-    scale = MILLISECOND
-    return Pass(cause, (begin if due is None else due) * scale, begin * scale, end * scale, paused * scale)
+def truth(begin, end, cause="compute", due=None, latest=None):
+    due, latest = begin if due is None else due, end if latest is None else latest
+    return Pass(cause, *(moment * MILLISECOND for moment in (due, begin, end, latest)))
 
 
 def said(start, duration, least=None, most=None, verified=True, kind="stall", state="ended"):
@@ -102,6 +102,9 @@ class Durations(unittest.TestCase):
     def test_the_start_lies_between_due_and_woken(self):
         self.assertEqual(judged([truth(1010, 1200, due=1000)], [said(1000, 195)]).errors, [0])
 
+    def test_the_end_lies_between_the_clock_and_the_wait(self):
+        self.assertEqual(judged([truth(1000, 1200, latest=1210)], [said(1000, 207)]).errors, [0])
+
     def test_percentiles_by_nearest_rank(self):
         self.assertEqual(scoring.percentile(range(1, 101), 99), 99)
         self.assertEqual(scoring.percentile([5], 99), 5)
@@ -128,8 +131,12 @@ class Saturation(unittest.TestCase):
 
 class Reading(unittest.TestCase):
     def test_a_pass_is_not_due_before_the_last_wait(self):
-        passes = scoring.read_passes(["sleep 90 100 101 190 200", "lock 150 210 211 290 300", "- 0 310 0 0 320"])
+        passes = scoring.read_passes(["sleep 90 100 101 190 200 0", "lock 150 210 211 290 300 0", "- 0 310 0 0 320 0"])
         self.assertEqual([one.due for one in passes], [90, 200, 310])
+
+    def test_a_pass_ends_late_if_the_thread_had_no_cpu_but_not_after_the_next_is_due(self):
+        passes = scoring.read_passes(["sleep 90 100 101 190 200 20", "lock 230 240 241 290 300 40", "lock 320 330 0 0 350 0"])
+        self.assertEqual([one.latest for one in passes], [220, 320, 350])
 
     def test_the_last_record_of_an_episode_counts(self):
         record = {

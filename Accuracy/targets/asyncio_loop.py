@@ -10,6 +10,7 @@ import threading
 import time
 
 NESTED_ROUNDS = 5
+NO_JOB = ("-", 0, 0, 0)
 now = time.monotonic_ns
 
 
@@ -20,14 +21,19 @@ class LoggedSelector(selectors.DefaultSelector):
         super().__init__()
         self.passes = []
         self.woke = 0
-        self.job = ("-", 0, 0, 0)
+        self.job = NO_JOB
         self.is_last = False
+        self.statistics = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+
+    def run_queue_delay(self):
+        return int(os.pread(self.statistics, 64, 0).split()[1])
 
     def select(self, timeout=None):
+        before = self.run_queue_delay()
         if self.woke:
             cause, due, began, ended = self.job
-            self.passes.append((cause, due, self.woke, began, ended, now()))
-            self.job = ("-", 0, 0, 0)
+            self.passes.append([cause, due, self.woke, began, ended, now(), 0])
+            self.job = NO_JOB
         if self.is_last:
             self.is_last = False
             threading.Thread(target=write_log).start()
@@ -35,6 +41,8 @@ class LoggedSelector(selectors.DefaultSelector):
             return super().select(timeout)
         finally:
             self.woke = now()
+            if self.passes:
+                self.passes[-1][-1] += self.run_queue_delay() - before
 
 
 def compute(end):

@@ -1,19 +1,23 @@
 // The log of a target: each time that the loop came round, and the job that it did meanwhile.
 #include "job.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
-// From the moment at which a wait was over to the next wait. Without a job, `cause` is null.
+// From the moment at which a wait was over to the next wait. Without a job, `cause` is null. `delay` is how long the
+// thread had no CPU between `waits` and the end of that wait: before it slept, or after it was woken.
 struct pass {
   const char *cause;
-  long long due, woke, began, ended, waits;
+  long long due, woke, began, ended, waits, delay;
 };
 
 static struct pass *passes, current;
 static long passes_done, passes_at_most;
-static int is_last;
+static int is_last, statistics = -1;
+static long long delay_before;
 
 long long now(void) {
   struct timespec time;
@@ -27,12 +31,27 @@ void open_log(long jobs) {
   passes = malloc(passes_at_most * sizeof *passes);
   if (!passes) exit(1);
   for (long index = 0; index < passes_at_most; index++) passes[index] = (struct pass){0};
+  statistics = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  if (statistics < 0) exit(1);
 }
 
-void loop_woke(void) { current = (struct pass){.woke = now()}; }
+// The second field of /proc/PID/task/TID/schedstat, in nanoseconds.
+static long long run_queue_delay(void) {
+  char text[64] = "";
+  if (pread(statistics, text, sizeof text - 1, 0) <= 0) exit(1);
+  char *second;
+  strtoll(text, &second, 10);
+  return strtoll(second, NULL, 10);
+}
+
+void loop_woke(void) {
+  current = (struct pass){.woke = now()};
+  if (passes_done) passes[passes_done - 1].delay += run_queue_delay() - delay_before;
+}
 
 void loop_waits(void) {
   if (!current.woke) return;
+  delay_before = run_queue_delay();
   current.waits = now();
   if (passes_done == passes_at_most) {
     fprintf(stderr, "the log is full\n");
@@ -61,7 +80,7 @@ void write_log(const char *path) {
   FILE *file = fopen(path, "w");
   if (!file) exit(1);
   for (struct pass *pass = passes; pass < passes + passes_done; pass++)
-    fprintf(file, "%s %lld %lld %lld %lld %lld\n", pass->cause ? pass->cause : "-", pass->due, pass->woke, pass->began,
-      pass->ended, pass->waits);
+    fprintf(file, "%s %lld %lld %lld %lld %lld %lld\n", pass->cause ? pass->cause : "-", pass->due, pass->woke,
+      pass->began, pass->ended, pass->waits, pass->delay);
   if (fclose(file) != 0) exit(1);
 }
