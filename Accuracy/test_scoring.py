@@ -134,8 +134,9 @@ class Reading(unittest.TestCase):
         passes = scoring.read_passes(["sleep 90 100 101 190 200 0", "lock 150 210 211 290 300 0", "- 0 310 0 0 320 0"])
         self.assertEqual([one.due for one in passes], [90, 200, 310])
 
-    def test_a_pass_ends_late_if_the_thread_had_no_cpu_but_not_after_the_next_is_due(self):
-        passes = scoring.read_passes(["sleep 90 100 101 190 200 20", "lock 230 240 241 290 300 40", "lock 320 330 0 0 350 0"])
+    def test_a_pass_without_a_cpu_ends_late_but_not_after_the_next_is_due(self):
+        lines = ["sleep 90 100 101 190 200 20", "lock 230 240 241 290 300 40", "lock 320 330 331 340 350 0"]
+        passes = scoring.read_passes(lines)
         self.assertEqual([one.latest for one in passes], [220, 320, 350])
 
     def test_the_last_record_of_an_episode_counts(self):
