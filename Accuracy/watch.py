@@ -18,6 +18,10 @@ from processes import Target, cpu_nanoseconds
 from requirement import CannotRun
 
 
+# Also those of places that are known.
+EVERY_STALL = ("--cooldown", "0")
+
+
 @dataclass(frozen=True)
 class Trial:
     """What shall run: `what` names what the trials of a kind have in common."""
@@ -82,13 +86,14 @@ def run(outcome, programs, folder):
 def watcher(outcome, programs, pid, folder):
     """Writes to a file: nobody reads while it runs."""
     trial = outcome.trial
-    words = [programs.stallwatch, "--pid", pid, "--json", "--threshold", f"{round(trial.threshold * 1000)}ms"]
+    words = [programs.stallwatch, "--pid", pid, "--json", *EVERY_STALL]
+    words += ["--threshold", f"{round(trial.threshold * 1000)}ms", *trial.words]
     empty = folder / "no-rules"
     empty.touch()
     environment = os.environ | ({} if trial.has_rules else {"STALLWATCH_LOOP_RULES": str(empty)})
     with open(folder / "records", "wb") as records, open(folder / "remarks", "wb") as remarks:
         process = subprocess.Popen(
-            [str(word) for word in [*words, *trial.words]],
+            [str(word) for word in words],
             stdin=subprocess.DEVNULL,
             stdout=records,
             stderr=remarks,
