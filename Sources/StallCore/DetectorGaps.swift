@@ -17,16 +17,4 @@ extension StallDetector {
     state = .settled
     return action
   }
-
-  /// Since when the present spell is certain.
-  package var spellStart: Instant? {
-    switch state {
-    case .settled: nil
-    case .working(let spell), .stalled(let spell, _, _): spell.latestStart
-    }
-  }
-
-  private var spellInWork: WorkingSpell? {
-    if case .working(let spell) = state { spell } else { nil }
-  }
 }

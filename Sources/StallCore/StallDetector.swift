@@ -121,15 +121,6 @@ package struct StallDetector: Sendable {
 
   package var alertInterval: Duration { schedule.alertInterval }
 
-  /// The last look found the loop parked, or nothing is known.
-  package var isSettled: Bool {
-    if case .settled = state { true } else { false }
-  }
-
-  package var isStalled: Bool {
-    if case .stalled = state { true } else { false }
-  }
-
   /// The stall so far, if there is one.
   package var ongoing: Stall? {
     guard case .stalled(let spell, let id, _) = state else { return nil }

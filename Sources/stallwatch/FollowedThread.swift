@@ -24,9 +24,7 @@ final class FollowedThread {
   private var inquiry = HomeInquiry()
   private var passes: HomePasses
   private var hasForewarned = false
-  /// Of the episodes that are going on: the detector's own numbers, and those in the watch.
-  private var numbers: [Int: Int] = [:]
-  private var phaseEpisodes = 0
+  private var numbers = EpisodeNumbers()
   /// Came since the last look.
   private var gap: WatchGap?
   private(set) var lastLook: ThreadObservation?
@@ -92,13 +90,13 @@ final class FollowedThread {
     forewarn()
     if let stall = missingStack.stall, detector.isStalled, action == .none {
       let thread = capture(stall, seen)
-      context.queue.push(.lateStack(episode: number(of: stall.id), thread))
+      context.queue.push(.lateStack(episode: numbers.number(of: stall.id, context), thread))
       missingStack.note(thread, of: stall)
     }
     perform(surroundings.surrounded(action, read: readSurroundings), seen)
     surroundings.observe(spellStart: detector.spellStart, at: seen.at, read: readSurroundings)
     perform(detector.saturation, seen)
-    perform(phases.observe(seen, detector.position, home: detector.loop.home, newPhaseEpisode), seen)
+    perform(phases.observe(seen, detector.position, home: detector.loop.home, { numbers.newPhase() }), seen)
     if let deadline = phases.deadline, deadline > seen.at { nextLook = min(nextLook, deadline) }
     if let remark = remarks.next(after: seen, detector, inquiry) { context.queue.push(.notice(remark)) }
     if !isFirst, !detector.isStalled { inquire(after: seen) }
@@ -187,7 +185,7 @@ final class FollowedThread {
     self.gap = nil
     context.recorder?.gap(gap, index, at: look.at)
     perform(detector.startAnew(after: gap, at: look), look)
-    if gap.isShared { perform(phases.note(.machineResumed(at: look.at), newPhaseEpisode), look) }
+    if gap.isShared { perform(phases.note(.machineResumed(at: look.at), { numbers.newPhase() }), look) }
   }
 
   /// Something that nobody learns from looks. What becomes of the program is told once, of the thread that the watch began
@@ -195,7 +193,7 @@ final class FollowedThread {
   func note(_ fact: PhaseFact) {
     guard record.threadID == context.process.thread.threadID else { return }
     context.recorder?.phaseFact(fact, index, at: .now)
-    perform(phases.note(fact, newPhaseEpisode), lastLook)
+    perform(phases.note(fact, { numbers.newPhase() }), lastLook)
   }
 
   private func perform(_ action: StallAction, _ look: ThreadObservation?) {
@@ -204,7 +202,7 @@ final class FollowedThread {
     case .none: break
     case .captureAndReport(let stall):
       let thread = capture(stall, look)
-      context.companions.take(beside: thread, episode: number(of: stall.id), camera) {
+      context.companions.take(beside: thread, episode: numbers.number(of: stall.id, context), camera) {
         queue.push(.companion($0, $1))
       }
       queue.push(.stall(numbered(stall), record, thread))
@@ -228,26 +226,14 @@ final class FollowedThread {
     context.recorder?.lookAfterCapture(after, of: index)
   }
 
-  /// Numbers of their own, which the detector does not give.
-  private func newPhaseEpisode() -> Int {
-    phaseEpisodes -= 1
-    return phaseEpisodes
-  }
-
-  private func number(of own: Int) -> Int {
-    let number = numbers[own] ?? context.newEpisode()
-    numbers[own] = number
-    return number
-  }
-
   private func numbered(_ stall: Stall) -> Stall {
     var stall = stall
     let now = Instant.now
     let end = stall.startedAt + stall.duration.likely
     stall.probe = context.probe?.facts.wait(from: stall.startedAt, to: end, now: now)
     let own = stall.id
-    stall.id = number(of: own)
-    if stall.state != .ongoing { numbers[own] = nil }
+    stall.id = numbers.number(of: own, context)
+    if stall.state != .ongoing { numbers.end(own) }
     return stall
   }
 
@@ -269,13 +255,14 @@ final class FollowedThread {
     absorbCapture()
     context.queue.push(
       .saturationSample(
-        episode: number(of: saturation.id), thread, weight: detector.alertInterval, loop: []))
+        episode: numbers.number(of: saturation.id, context), thread, weight: detector.alertInterval, loop: [])
+    )
   }
 
   private func report(_ saturation: Saturation) {
     var told = saturation
-    told.id = number(of: saturation.id)
-    if told.state != .ongoing { numbers[saturation.id] = nil }
+    told.id = numbers.number(of: saturation.id, context)
+    if told.state != .ongoing { numbers.end(saturation.id) }
     context.queue.push(.saturation(told, record))
   }
 
@@ -284,7 +271,7 @@ final class FollowedThread {
     guard detector.isStalled else { return }
     look(dueAt: .now)
     guard let stall = detector.ongoing else { return }
-    context.queue.push(.lateStack(episode: number(of: stall.id), capture(stall, lastLook)))
+    context.queue.push(.lateStack(episode: numbers.number(of: stall.id, context), capture(stall, lastLook)))
   }
 
   /// It waits, again and again, in something that is made for loops or for requests.
@@ -304,7 +291,7 @@ final class FollowedThread {
   /// No more looks will come.
   func end(_ reason: Interruption) {
     if reason == .threadEnded || reason == .threadChanged { context.recorder?.ended(index, reason, at: .now) }
-    perform(phases.interrupt(reason, at: .now, newPhaseEpisode), lastLook)
+    perform(phases.interrupt(reason, at: .now, { numbers.newPhase() }), lastLook)
     if reason != .targetExited, detector.isStalled, let lastLook {
       let action = detector.interrupt(reason)
       if case .report(let stall) = action {

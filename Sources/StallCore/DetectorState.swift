@@ -1,0 +1,24 @@
+// What can be asked of a detector between two looks.
+
+extension StallDetector {
+  /// The last look found the loop parked, or nothing is known.
+  package var isSettled: Bool {
+    if case .settled = state { true } else { false }
+  }
+
+  package var isStalled: Bool {
+    if case .stalled = state { true } else { false }
+  }
+
+  /// Since when the present spell is certain.
+  package var spellStart: Instant? {
+    switch state {
+    case .settled: nil
+    case .working(let spell), .stalled(let spell, _, _): spell.latestStart
+    }
+  }
+
+  var spellInWork: WorkingSpell? {
+    if case .working(let spell) = state { spell } else { nil }
+  }
+}
