@@ -76,11 +76,12 @@ package struct ExecutionBreakpoint: ~Copyable {
   /// Its thread has ended, or executes another program.
   package var hasEnded: Bool { event.hasEnded }
 
-  /// What was seen since the last call of this; nil if nothing more.
-  package mutating func next() -> Sight? {
+  /// What was seen since the last call of this, up to that moment on the monotonic clock; nil if nothing more.
+  package mutating func next(until end: Int64 = .max) -> Sight? {
     var position = self.position
-    defer { self.position = position }
     while let record = event.withRecords({ PerfRecord.next(in: $0, at: &position, Self.layout) }) {
+      if case .sample(let sample) = record, sample.atNanoseconds > end { return nil }
+      self.position = position
       switch record {
       case .sample(let sample):
         seen += 1

@@ -93,7 +93,7 @@ package struct PassMonitor: ~Copyable {
     var fires = 0
     var isComplete = true
     var last = Instant(nanoseconds: armed.armedAtNanoseconds)
-    while let sight = armed.next() {
+    while let sight = armed.next(until: now.nanoseconds) {
       guard case .fire(let fire) = sight else {
         isComplete = false
         break

@@ -33,6 +33,8 @@ package struct ProcObserver: ~Copyable {
   private var lastFullLook = Instant(nanoseconds: 0)
   /// Rights, and the freezer's word for a thread that it found asleep, can change without the thread's doing.
   private static let mostUnread = Duration.seconds(2)
+  /// Some ten microseconds, where nothing comes between.
+  private static let longestReading: Duration = .microseconds(300)
 
   /// `seesWaits` is false where only states and CPU time are wanted.
   package init(process: Int32, thread: Int32, seesWaits: Bool = true) throws(Errno) {
@@ -71,6 +73,11 @@ package struct ProcObserver: ~Copyable {
   /// same and the thread was off the CPU, they all speak of the same block.
   private mutating func lookAnew(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
     var observation = try read(readMemory: readMemory)
+    // Somebody else had the CPU in between: what was read first and what was read last are not of one moment.
+    for _ in 0..<2
+    where Instant(nanoseconds: Clock.monotonicNanoseconds) - observation.at > Self.longestReading {
+      observation = try read(readMemory: readMemory)
+    }
     for _ in 0..<2 {
       guard observation.isBlocked, try readStatistics().timesScheduled != observation.timesScheduled else {
         break
@@ -80,7 +87,9 @@ package struct ProcObserver: ~Copyable {
     if observation.isBlocked, try readStatistics().timesScheduled != observation.timesScheduled {
       observation.activity = .running
     }
-    if observation.isBlocked, !observation.state.isPaused, freezer?.isFrozen(&buffer) ?? false {
+    if observation.isBlocked, !observation.state.isPaused,
+      freezer?.isFrozen(&buffer) ?? false || waits.isInFreezer(&buffer)
+    {
       observation.state = .frozen
     }
     return observation

@@ -94,6 +94,13 @@ struct WaitView: ~Copyable {
     }
   }
 
+  /// By its cgroup, whichever that is: the function is that of version 2 or 1 (kernel/signal.c, kernel/freezer.c).
+  func isInFreezer(_ buffer: inout [UInt8]) -> Bool {
+    guard let count = try? kernelFunction?.read(into: &buffer) else { return false }
+    let name = buffer.span.extracting(first: count)
+    return name.matches("do_freezer_trap", at: 0) || name.matches("__refrigerator", at: 0)
+  }
+
   private func kindByFunction(_ buffer: inout [UInt8]) -> Activity {
     guard let count = try? kernelFunction?.read(into: &buffer) else { return .unknown }
     let name = buffer.span.extracting(first: count)

@@ -68,6 +68,7 @@ package struct EventLoopModel: Sendable {
 
   private mutating func position(in observation: ThreadObservation) -> LoopPosition {
     if observation.state.isPaused { return .paused }
+    if let homeIndex, let pass = observation.passes?.lastPass { candidates[homeIndex].pass(at: pass) }
     let isFirstLook = lastTimesScheduled == nil
     let hasMoved = lastTimesScheduled != observation.timesScheduled
     lastTimesScheduled = observation.timesScheduled
@@ -181,6 +182,7 @@ package struct EventLoopModel: Sendable {
       candidates[homeIndex].hint = home
       candidates[index].hint = other
     }
+    if candidates[homeIndex].hasProvedItself { candidates[homeIndex].wasHome = true }
     self.homeIndex = index
   }
 
@@ -214,6 +216,7 @@ package struct EventLoopModel: Sendable {
     if let isTold = other.isToldToReplace(home) { return isTold || isAbandoned }
     if !home.isBelievable, other.rank >= home.rank || other.wasReturnedTo { return true }
     if other.isPart(of: home) { return isAbandoned }
+    if home.isMultiplexer, other.isMultiplexer { return isAbandoned || isLikelier(other, than: home) }
     if other.rank > home.rank {
       // A loop of `work(); sleep(1)` whose work polls: the sleep is further out and is what it comes back to.
       let isInsideHome = home.wasReturnedTo && other.isDeeper(than: home)
@@ -225,13 +228,23 @@ package struct EventLoopModel: Sendable {
       let isAside = home.isProvenByTime && other.isBelievable && home.waited * 4 < other.waited
       return isAbandoned || isAside
     }
-    if home.site.isUnread, !other.site.isUnread { return other.isBelievable }
     if home.isDeeper(than: other) { return other.isBelievable }
     if other.isDeeper(than: home) { return isAbandoned }
     if home.isTwin(of: other), other.isBelievable {
       if home.lastSeen < other.firstSeen || home.visits < other.visits { return true }
     }
-    // Two multiplexers of one kind at the same depth: the one that the thread still comes back to.
+    return other.wasReturnedTo && other.lastSeen - home.lastSeen > .seconds(5) || !home.wasReturnedTo
+  }
+
+  /// Of two multiplexers. What a callback waits for, in a loop of its own, can look like the loop for as long as the
+  /// callback takes; so a home that has proved itself is given up only when it is abandoned, or when another one that had
+  /// proved itself before is waited on again.
+  private func isLikelier(_ other: HomeCandidate, than home: HomeCandidate) -> Bool {
+    if home.site.isUnread, !other.site.isUnread { return other.isBelievable }
+    if other.wasHome { return other.visits > home.visits || other.lastSeen - home.lastSeen > .seconds(1) }
+    if home.hasProvedItself { return false }
+    if home.isDeeper(than: other) { return other.isBelievable }
+    if other.isDeeper(than: home) { return false }
     return other.wasReturnedTo && other.lastSeen - home.lastSeen > .seconds(5) || !home.wasReturnedTo
   }
 }

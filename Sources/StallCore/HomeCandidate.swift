@@ -26,6 +26,8 @@ package struct HomeCandidate: Sendable {
   /// The thread was found here by the very first look: where an idle program most likely is.
   package let wasFoundHere: Bool
   package var hint = HomeHint.none
+  /// It was the home until another one was waited on instead.
+  var wasHome = false
   /// Where it was waited for the first time.
   let firstPlace: WaitPlace
 
@@ -91,6 +93,12 @@ package struct HomeCandidate: Sendable {
   /// Being a likely kind of wait is not enough: where a thread spends its time is its home. So too where the depth that
   /// tells the loop from what it calls is not known.
   package var isProvenByTime: Bool { !isMultiplexer || site.isKnownByKind }
+
+  /// The loop came round: it is there, parked or not.
+  mutating func pass(at moment: Instant) { lastSeen = max(lastSeen, moment) }
+
+  /// The thread came back to it so often that it is no matter of one callback.
+  var hasProvedItself: Bool { visits >= 5 }
 
   /// The thread came back to it.
   package var wasReturnedTo: Bool { visits >= 2 }

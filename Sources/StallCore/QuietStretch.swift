@@ -9,18 +9,19 @@ struct QuietStretch: Sendable {
   /// What would have seen a pass.
   private(set) var source: PassSource?
 
-  /// Takes in a look at a loop that is at work, not parked. What was quiet before `start` belongs to the park.
-  mutating func extend(_ look: ThreadObservation, from start: Instant) {
+  /// Takes in a look at a loop that is at work, not parked, at least until `end`. What was quiet before `start` belongs to
+  /// the park.
+  mutating func extend(_ look: ThreadObservation, from start: Instant, until end: Instant) {
     guard let sight = look.passes, let quietSince = sight.quietSince else {
       since = nil
       return
     }
     let began = max(quietSince, start)
     if let since, quietSince <= since {
-      measure(since, look.at)
+      measure(since, end)
     } else {
       (since, paused) = (began, .zero)
-      measure(began, look.at)
+      measure(began, end)
     }
     source = sight.source
   }

@@ -143,9 +143,10 @@ private struct UnparkedSpell: Sendable {
     if sight.quietSince == nil { isCountComplete = false }
   }
 
-  /// It came round, and was not parked for so long.
+  /// It came round, not only when it left its park, and was not parked for so long.
   func isSaturated(for threshold: Duration) -> Bool {
-    lastPass != nil && last.at - latestStart - paused >= threshold
+    guard let lastPass, last.at - latestStart - paused >= threshold else { return false }
+    return lastPass - latestStart >= threshold / 10 && last.at - lastPass < threshold
   }
 
   var startedAt: Instant { likelyStart }

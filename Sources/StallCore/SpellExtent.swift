@@ -14,7 +14,7 @@ extension WorkingSpell {
 
   /// Up to the last look.
   package func extent(for threshold: Duration) -> SpellExtent {
-    let atLeast = max(.zero, last.at - latestStart - paused)
+    let atLeast = max(.zero, certain.at - latestStart - paused - edges)
     let proof = proof(for: threshold, block: longestBlock, quiet: quiet.longest, atLeast: atLeast)
     return extent(
       from: likelyStart, to: last.at, latestEnd: last.at, by: last, atLeast: atLeast, proof: proof,
@@ -27,10 +27,10 @@ extension WorkingSpell {
     from start: Instant, to end: Instant, latestEnd: Instant, by look: ThreadObservation, atLeast: Duration,
     proof: PassProof, stretch: Duration
   ) -> SpellExtent {
-    let likely = max(.zero, end - start - paused)
+    let sure = proof.isOneStretch ? stretch : atLeast
+    let likely = max(sure, end - start - paused - edges / 2)
     let duration = DurationEstimate(
-      likely: likely, atLeast: proof.isOneStretch ? min(stretch, likely) : atLeast,
-      atMost: earliestStart.map { max(.zero, latestEnd - $0) })
+      likely: likely, atLeast: sure, atMost: earliestStart.map { max(likely, latestEnd - $0 - paused) })
     return SpellExtent(
       startedAt: start, duration: duration, proof: proof, breakdown: breakdown(until: look, likely: likely))
   }
@@ -38,61 +38,70 @@ extension WorkingSpell {
   /// When `threshold` will be certain if nothing changes. A block or a quiet stretch that began just after the spell will
   /// prove it a moment later than the spell itself: that is worth waiting for.
   package func reaches(_ threshold: Duration) -> Instant {
-    let certain = latestStart + paused + threshold
-    if let quietSince = quiet.since, quietSince + quiet.paused <= latestStart + paused + threshold / 10 {
-      return max(certain, quietSince + quiet.paused + threshold)
+    let reached = latestStart + paused + edges + threshold
+    if let quietSince = quiet.since, quietSince + quiet.paused <= reached - threshold + threshold / 10 {
+      return max(reached, quietSince + quiet.paused + threshold)
     }
-    guard let blockBegan, blockBegan + threshold <= certain + Self.worthWaiting else { return certain }
-    return max(certain, blockBegan + threshold)
+    guard let blockBegan, blockBegan + threshold <= reached + Self.worthWaiting else { return reached }
+    return max(reached, blockBegan + threshold)
   }
 
   private static let worthWaiting: Duration = .milliseconds(5)
 
-  package func hasReached(_ threshold: Duration) -> Bool { last.at >= reaches(threshold) }
+  package func hasReached(_ threshold: Duration) -> Bool { certain.at >= reaches(threshold) }
+
+  /// Since its latest start, whatever is proven of that.
+  package var elapsed: Duration { max(.zero, last.at - latestStart - paused - edges) }
 
   /// The end, from the first look that finds the loop parked again.
   package func ended(by park: ThreadObservation, threshold: Duration) -> SpellExtent {
-    let sleeps = park.voluntarySwitches &- last.voluntarySwitches
-    let parkedSince = min(park.at, park.blockedSince ?? park.at)
     let isQuiet = park.passes?.isQuiet(since: last.at) ?? false
-    // The sleep that this look sees is the park, and the first one.
-    let isFirstPark = (sleeps == 1 || isQuiet) && park.blockedSince != nil
-    let work = park.cpuTime - last.cpuTime + park.runQueueDelay - last.runQueueDelay
+    let certain = isQuiet && hasLeftWait(by: park) ? last : certain
+    let sleeps = park.voluntarySwitches &- certain.voluntarySwitches
+    let parkedSince = min(park.at, park.blockedSince ?? park.at)
+    // The sleep that this look sees is the only one since, and the park.
+    let isOnlySleep = sleeps == 1 && park.blockedSince != nil
     // A pass before it is the end all the same.
-    let latest = max(last.at, min(parkedSince, park.passes?.firstPass ?? parkedSince))
+    let latest = max(certain.at, min(parkedSince, park.passes?.firstPass ?? parkedSince))
     let earliest =
-      isFirstPark ? min(latest, max(last.at, parkedSince - park.blockedSinceTolerance)) : last.at
-    let likely: Instant
-    if isFirstPark {
-      likely = latest
-    } else if last.isBlocked {
-      likely = last.at + (latest - last.at) / 2
-    } else {
-      likely = min(latest, last.at + work)
-    }
+      isOnlySleep ? min(latest, max(certain.at, parkedSince - park.blockedSinceTolerance)) : certain.at
+    let likely = isOnlySleep ? latest : likelyEnd(after: certain, before: latest, park)
     let block =
-      sleeps == 1 && isFirstPark ? max(longestBlock, lastBlock(until: earliest - work)) : longestBlock
+      isOnlySleep
+      ? max(longestBlock, lastBlock(until: earliest - work(from: certain, until: park))) : longestBlock
     return ended(between: earliest, likely, and: latest, by: park, threshold: threshold, block: block)
   }
 
   /// The end, from a look that finds other work, since the loop has come round.
   package func ended(byPassBefore look: ThreadObservation, threshold: Duration) -> SpellExtent {
-    let pass = min(look.at, max(last.at, look.passes?.firstPass ?? look.at))
-    let sleeps = look.voluntarySwitches &- last.voluntarySwitches
+    let pass = min(look.at, max(certain.at, look.passes?.firstPass ?? look.at))
+    let sleeps = look.voluntarySwitches &- certain.voluntarySwitches
     // It did not park before it passed, and that is when the work was over.
     let isExact = look.passes?.source == .breakpoint && sleeps <= (look.isBlocked ? 1 : 0)
-    let work = look.cpuTime - last.cpuTime + look.runQueueDelay - last.runQueueDelay
-    let likely = isExact ? pass : last.isBlocked ? last.at + (pass - last.at) / 2 : min(pass, last.at + work)
     return ended(
-      between: isExact ? pass : last.at, likely, and: pass, by: look, threshold: threshold,
-      block: longestBlock)
+      between: isExact ? pass : certain.at, isExact ? pass : likelyEnd(after: certain, before: pass, look),
+      and: pass,
+      by: look,
+      threshold: threshold, block: longestBlock)
+  }
+
+  /// The thread slept before it was seen to have passed: what it did on a CPU meanwhile, or else half of the time.
+  private func likelyEnd(
+    after certain: ThreadObservation, before latest: Instant, _ look: ThreadObservation
+  ) -> Instant {
+    certain.isBlocked
+      ? certain.at + (latest - certain.at) / 2 : min(latest, certain.at + work(from: certain, until: look))
+  }
+
+  private func work(from earlier: ThreadObservation, until look: ThreadObservation) -> Duration {
+    look.cpuTime - earlier.cpuTime + look.runQueueDelay - earlier.runQueueDelay
   }
 
   private func ended(
     between earliest: Instant, _ likely: Instant, and latest: Instant, by look: ThreadObservation,
     threshold: Duration, block: Duration
   ) -> SpellExtent {
-    let atLeast = max(.zero, earliest - latestStart - paused)
+    let atLeast = max(.zero, earliest - latestStart - paused - edges)
     let quietTime = quiet.longest(until: earliest)
     let proof = proof(for: threshold, block: block, quiet: quietTime, atLeast: atLeast)
     return extent(
@@ -102,7 +111,7 @@ extension WorkingSpell {
 
   /// How long the block of the last look lasted, if the thread left it at that moment.
   private func lastBlock(until end: Instant) -> Duration {
-    blockBegan.map { end - $0 } ?? .zero
+    blockBegan.map { end - $0 - blockPaused } ?? .zero
   }
 
   /// CPU time and run-queue delay since the park belong to the spell, except for what short passes before it used; the
@@ -114,7 +123,7 @@ extension WorkingSpell {
     parts.runnable = min(max(.zero, look.runQueueDelay - base.runQueueDelay), likely - parts.onCPU)
     parts.blind = min(blind, likely - parts.onCPU - parts.runnable)
     parts.blocked = likely - parts.onCPU - parts.runnable - parts.blind
-    parts.stopped = paused
+    parts.stopped = paused + edges / 2
     return parts
   }
 

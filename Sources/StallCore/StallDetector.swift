@@ -205,7 +205,10 @@ package struct StallDetector: Sendable {
   private mutating func startOver(
     _ look: ThreadObservation, after spell: WorkingSpell, id: Int
   ) -> StallAction {
-    let action = finish(extent(of: spell, endedBefore: look), id: id)
+    var extent = extent(of: spell, endedBefore: look)
+    // Unless it was seen to pass, it may have gone on for as long as one likes.
+    if !spell.isOver(by: look) { extent.duration.atMost = nil }
+    let action = finish(extent, id: id)
     state = .working(WorkingSpell(first: look, after: spell.last))
     return action
   }
@@ -244,7 +247,7 @@ package struct StallDetector: Sendable {
   /// Again at twice the duration.
   private mutating func report(_ spell: WorkingSpell, id: Int) -> StallAction {
     let extent = spell.extent(for: episodeTerms.threshold)
-    state = .stalled(spell, id: id, next: extent.duration.atLeast * 2)
+    state = .stalled(spell, id: id, next: max(extent.duration.atLeast, spell.elapsed) * 2)
     return .captureAndReport(statement(.ongoing, extent, id: id))
   }
 

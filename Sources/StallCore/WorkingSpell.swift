@@ -12,6 +12,8 @@ package struct WorkingSpell: Sendable {
   let firstLikelyStart: Instant
   /// Stopped or traced since the start; does not count.
   private(set) var paused: Duration = .zero
+  /// Between a look that found it so and one that did not: some of it may not count.
+  private(set) var edges: Duration = .zero
   /// The longest single block, seen not to move, since `latestStart`.
   private(set) var longestBlock: Duration = .zero
   /// The thread has not given up the CPU since `latestStart`.
@@ -23,8 +25,12 @@ package struct WorkingSpell: Sendable {
   /// What times and counts are compared with: the last parked look, or else the first look of the spell.
   let base: ThreadObservation
   package private(set) var last: ThreadObservation
+  /// The last look up to which the loop certainly did not park.
+  private(set) var certain: ThreadObservation
   private(set) var blind: Duration = .zero
   private(set) var blockBegan: Instant?
+  /// Stopped or traced within the present block.
+  private(set) var blockPaused: Duration = .zero
   /// Only the kinds of its waits could be seen.
   private(set) var isSeenByKind = false
   /// A capture held the thread, and no look has yet found it back where it was.
@@ -33,13 +39,13 @@ package struct WorkingSpell: Sendable {
   /// Begins with the first look that does not find the loop parked; `parkedLook` is the last one that did.
   package init(first: ThreadObservation, after parkedLook: ThreadObservation?) {
     base = parkedLook ?? first
-    last = first
+    (last, certain) = (first, first)
     let start = Self.start(of: first, after: parkedLook)
     (earliestStart, likelyStart, latestStart) = (start.earliest, start.likely, start.latest)
     firstLikelyStart = start.likely
     neverSlept = !first.isBlocked
     beginBlock(first)
-    quiet.extend(first, from: latestStart)
+    quiet.extend(first, from: latestStart, until: first.at)
   }
 
   /// The run time of a running thread is brought up to date once per tick, 10 ms at CONFIG_HZ=100; a tick comes late when
@@ -89,23 +95,52 @@ package struct WorkingSpell: Sendable {
   /// `isElsewhere` is false if the look could not tell where the thread is. A gap between looks of more than `gap` is
   /// blind, unless the thread's own counts bridge it.
   package mutating func extend(_ look: ThreadObservation, isElsewhere: Bool, blindAfter gap: Duration) {
+    if isOnItsWayBack(look) { return }
     defer {
       last = look
       isBackFromCapture = true
     }
+    if look.state.isPaused || last.state.isPaused { pause(look) }
     if look.state.isPaused {
-      paused += look.at - last.at
-      quiet.pause(look.at - last.at)
+      certain = look
     } else if look.hasNotMoved(since: last) || hasComeBack(look) {
+      certain = look
       if isElsewhere { measureBlock(until: look.at) }
     } else {
+      noteDoubt(look)
       if !continues(with: look, isElsewhere: isElsewhere) {
         restart(at: look, isElsewhere: isElsewhere, blindAfter: gap)
       }
       if look.isBlocked { neverSlept = false }
       if isElsewhere { beginBlock(look) }
     }
-    if isElsewhere { quiet.extend(look, from: latestStart) }
+    if isElsewhere { quiet.extend(look, from: latestStart, until: certain.at) }
+  }
+
+  /// A thread that has slept where no look saw it, and runs now or waits for a CPU, may be on its way out of the loop's
+  /// own wait: what would see it pass has not seen it yet. What it sleeps in next, or does on a CPU, shows that it was not.
+  private mutating func noteDoubt(_ look: ThreadObservation) {
+    let sleeps = look.voluntarySwitches &- last.voluntarySwitches
+    certain = settled(by: look)
+    if look.isBlocked || sleeps == 0 && certain.at == last.at { certain = look }
+  }
+
+  /// The last look up to which the loop certainly did not park, as far as a later one tells, if it did not pass meanwhile.
+  func settled(by look: ThreadObservation) -> ThreadObservation {
+    look.isBlocked || hasLeftWait(by: look) ? last : certain
+  }
+
+  /// Since the last look it has done more on a CPU than what it takes to return from a wait.
+  func hasLeftWait(by look: ThreadObservation) -> Bool { look.cpuTime - last.cpuTime >= Self.longestWayOut }
+
+  /// Of CPU time, from where a wait in the kernel is woken to the instruction behind it.
+  private static let longestWayOut: Duration = .microseconds(200)
+
+  private mutating func pause(_ look: ThreadObservation) {
+    let time = look.at - last.at
+    if look.state.isPaused, last.state.isPaused { paused += time } else { edges += time }
+    blockPaused += time
+    quiet.pause(time)
   }
 
   /// The loop came round since the last look: the work that this look shows is other work.
@@ -117,8 +152,19 @@ package struct WorkingSpell: Sendable {
     isBackFromCapture = look.isAtSamePlace(as: last)
     guard isBackFromCapture else { return }
     if look.isBlocked { measureBlock(until: look.at) }
+    if certain.at == last.at { certain = look }
     last = look
   }
+
+  /// It was held in a block, and has done nothing since but begin to go back there.
+  private func isOnItsWayBack(_ look: ThreadObservation) -> Bool {
+    !isBackFromCapture && last.isBlocked && !look.isBlocked && !look.state.isPaused
+      && look.voluntarySwitches &- last.voluntarySwitches <= 2
+      && look.cpuTime - last.cpuTime < Self.longestWayBack
+  }
+
+  /// Of CPU time, from a stop to the block that goes on.
+  private static let longestWayBack: Duration = .milliseconds(1)
 
   /// On a busy machine the thread may still wait for a CPU when the look right after the capture is made. The stop and
   /// the call that goes on are two sleeps.
@@ -131,7 +177,9 @@ package struct WorkingSpell: Sendable {
   /// sleep since is the one that this look sees elsewhere, or no wait of the loop's has ended. By counts not across a
   /// stop: what came after it is not known.
   package func continues(with look: ThreadObservation, isElsewhere: Bool) -> Bool {
-    if look.state.isPaused || look.hasNotMoved(since: last) || hasComeBack(look) { return true }
+    if look.state.isPaused || look.hasNotMoved(since: last) || hasComeBack(look) || isOnItsWayBack(look) {
+      return true
+    }
     if isElsewhere, look.passes?.isQuiet(since: last.at) ?? false { return true }
     let sleeps = look.voluntarySwitches &- last.voluntarySwitches
     return isElsewhere && !last.state.isPaused && sleeps <= (look.isBlocked ? 1 : 0)
@@ -145,17 +193,19 @@ package struct WorkingSpell: Sendable {
     blockBegan = nil
     neverSlept = !look.isBlocked
     longestBlock = .zero
-    paused = .zero
+    (paused, edges) = (.zero, .zero)
+    certain = look
     quiet = QuietStretch()
   }
 
   private mutating func beginBlock(_ look: ThreadObservation) {
     if case .blockedByKind = look.activity { isSeenByKind = true }
     blockBegan = look.isBlocked ? max(look.blockedSince ?? look.at, latestStart) : nil
+    blockPaused = .zero
     measureBlock(until: look.at)
   }
 
   private mutating func measureBlock(until moment: Instant) {
-    if let blockBegan { longestBlock = max(longestBlock, moment - blockBegan) }
+    if let blockBegan { longestBlock = max(longestBlock, moment - blockBegan - blockPaused) }
   }
 }
