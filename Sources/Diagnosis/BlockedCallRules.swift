@@ -17,7 +17,7 @@ struct BlockedCallRules {
     case .children: child
     case .signal: make(.unknown, "waiting for a signal", .medium)
     case .futex: LockRules(evidence: evidence, facts: facts).cause
-    case .other, .unseen, nil: withoutSite
+    case .other, .mainQueue, .unseen, nil: withoutSite
     }
   }
 

@@ -8,9 +8,6 @@ package struct EvidenceReader {
   /// block.
   package typealias MemoryReader = (_ address: UInt64, _ length: Int) -> [UInt8]?
 
-  /// A thread to be found by its id within a nested pid namespace is looked for among this many.
-  private static let mostThreadsSearched = 4096
-
   private let processID: Int32
   private let threadID: Int32
   private let memory: MemoryReader
@@ -86,17 +83,7 @@ package struct EvidenceReader {
 
   /// The thread of the target that the target itself knows by this id.
   private func liveThread(_ id: Int32) -> Evidence.Thread? {
-    guard id > 0 else { return nil }
-    guard let status = try? ProcessStatus(path: "/proc/\(processID)/task/\(threadID)/status") else {
-      return nil
-    }
-    var outerID: Int32? = id
-    if let innermost = status.innermostID, innermost != threadID {
-      let threads = ((try? ThreadList.threads(of: processID)) ?? []).prefix(Self.mostThreadsSearched)
-      outerID = threads.first { thread in
-        (try? ProcessStatus(path: "/proc/\(processID)/task/\(thread)/status"))?.innermostID == id
-      }
-    }
+    let outerID = ThreadList.thread(of: processID, knownToItselfAs: id)
     guard let outerID, let name = text("task/\(outerID)/comm") else { return nil }
     return Evidence.Thread(id: outerID, name: name)
   }

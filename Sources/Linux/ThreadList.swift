@@ -25,6 +25,17 @@ package enum ThreadList {
     }
   }
 
+  /// The thread that the process itself, in its own pid namespace, knows by this id. It need not live.
+  package static func thread(of process: Int32, knownToItselfAs id: Int32) -> Int32? {
+    guard id > 0, let status = try? ProcessStatus(path: "/proc/\(process)/status") else { return nil }
+    guard let innermost = status.innermostID, innermost != process else { return id }
+    return ((try? threads(of: process)) ?? []).prefix(mostSearched).first { thread in
+      (try? ProcessStatus(path: "/proc/\(process)/task/\(thread)/status"))?.innermostID == id
+    }
+  }
+
+  private static let mostSearched = 4096
+
   /// A thread that has the memory and the files of the process: the first one, or another where that has ended.
   package static func witness(of process: Int32) -> Int32 {
     let first = try? readPseudoFile("/proc/\(process)/stat")

@@ -14,7 +14,7 @@ enum ActivityCode {
   private static let kind: UInt8 = 0x40
 
   private static let kinds: [WaitKind] = [
-    .epoll, .poll, .ring, .accept, .input, .message, .children, .signal, .futex, .sleep, .other, .unseen,
+    .epoll, .poll, .ring, .accept, .input, .message, .children, .signal, .futex, .sleep, .other, .unseen, .mainQueue,
   ]
 
   static func of(_ wait: WaitKind?) -> UInt8 { kind | (wait?.number ?? 0) }
@@ -42,6 +42,7 @@ extension WaitKind {
     case .sleep: 10
     case .other: 11
     case .unseen: 12
+    case .mainQueue: 13
     }
   }
 }

@@ -14,6 +14,8 @@ struct RejudgedThread {
   init(_ thresholds: PhaseThresholds, interval: Duration?, home: HomeSelector?) {
     detector = StallDetector(threshold: thresholds.normal, interval: interval, home: home)
     phases = PhaseModel(thresholds)
+    // A queue is not launched.
+    if home == .mainQueue { phases.isJudged = false }
   }
 
   var isJudged: Bool {

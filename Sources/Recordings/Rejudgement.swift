@@ -90,6 +90,8 @@ package struct Rejudgement {
     case .phaseFact(let thread, let fact): change(thread) { $1($0.note(fact), .none) }
     case .background(let thread, let isInBackground):
       change(thread) { thread, _ in thread.note(isInBackground: isInBackground) }
+    case .threadBegan(let thread) where thread.role == .mainQueue:
+      threads[thread.index] = RejudgedThread(thresholds, interval: interval, home: .mainQueue)
     case .watch, .threadBegan, .clock, .looksMissing, .notice, .stack, .busyThread, .exit, .end: break
     }
   }

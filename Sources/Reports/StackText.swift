@@ -14,6 +14,8 @@ extension ThreadRecord {
     switch role {
     case .main: "main thread"
     case .worker: "thread \(threadID) \"\(name.text)\""
+    case .mainQueue where name.text.isEmpty: "the main queue"
+    case .mainQueue: "main queue, on thread \(threadID) \"\(name.text)\""
     case .loop: "loop thread \(threadID) \"\(name.text)\""
     case .lockOwner: "lock owner, thread \(threadID) \"\(name.text)\""
     }

@@ -7,7 +7,8 @@ internal import StallCore
 /// words: a path, regions. `patience` is how long the answer is waited for, in nanoseconds.
 package struct CaptureRequest: Equatable {
   package enum Kind: UInt64 {
-    case thread, memory, maps, commandLine, mappedFile, debugFile, perfMap, copyOfModule, executable
+    case thread, memory, maps, commandLine, mappedFile, debugFile, perfMap, copyOfModule, executable,
+      mainQueue
   }
 
   var id: UInt64 = 0

@@ -62,6 +62,9 @@ package struct CaptureServer: ~Copyable {
     case .executable:
       reply.bytes = ExecutableFacts(process: request.processID)?.encoded ?? []
       return nil
+    case .mainQueue:
+      reply.bytes = request.mainQueue()
+      return nil
     case .mappedFile, .debugFile, .perfMap, .copyOfModule: return request.openFile()
     }
   }

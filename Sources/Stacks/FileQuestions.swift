@@ -6,6 +6,8 @@ extension CaptureHelper {
   private static let fileDeadline = Duration.milliseconds(500)
   /// The watch thread waits for it.
   private static let factsDeadline = Duration.milliseconds(50)
+  /// The same, but once, and a large program has many symbols.
+  private static let symbolDeadline = Duration.milliseconds(200)
   private static let memoryDeadline = Duration.seconds(2)
 
   /// The file mapped at a region that the process's `maps` listed; nil if it cannot be opened.
@@ -39,6 +41,12 @@ extension CaptureHelper {
     ExecutableFacts(decoding: try ask(.executable, of: process, [], Self.factsDeadline).reply.bytes)
   }
 
+  /// Where the process keeps libdispatch's main queue; nil if that cannot be found.
+  package mutating func mainQueueAddress(of process: Int32) throws(CaptureFailure) -> UInt64? {
+    let bytes = try ask(.mainQueue, of: process, [], Self.symbolDeadline).reply.bytes
+    return bytes.count == 8 ? bytes.littleEndian(at: 0, count: 8) : nil
+  }
+
   private mutating func ask(
     _ kind: CaptureRequest.Kind, of process: Int32, _ bytes: [UInt8], _ deadline: Duration
   ) throws(CaptureFailure) -> Answer {
@@ -49,6 +57,12 @@ extension CaptureHelper {
 }
 
 extension CaptureRequest {
+  /// In the helper: eight bytes, or none.
+  func mainQueue() -> [UInt8] {
+    guard let address = MainQueueAddress.find(in: processID) else { return [] }
+    return (0..<8).map { UInt8(truncatingIfNeeded: address >> UInt64($0 * 8)) }
+  }
+
   /// In the helper. Nil: it cannot be had.
   func openFile() -> SharedFile? {
     switch kind {
@@ -65,7 +79,7 @@ extension CaptureRequest {
       return SharedFile(file)
     case .copyOfModule:
       return [MemoryRegion](decoding: bytes).flatMap { TargetFileAccess.copyOfModule($0, of: processID) }
-    case .thread, .memory, .maps, .commandLine, .executable: return nil
+    case .thread, .memory, .maps, .commandLine, .executable, .mainQueue: return nil
     }
   }
 }

@@ -43,6 +43,10 @@ package struct EventLoopModel: Sendable {
   package init(given: HomeSelector? = nil) {
     self.given = given
     candidates.reserveCapacity(Self.capacity)
+    guard given == .mainQueue else { return }
+    // It is there, whether or not it was ever seen at rest.
+    candidates.append(HomeCandidate(Site(.mainQueue), at: Instant(nanoseconds: 0), wasFoundHere: true))
+    homeIndex = 0
   }
 
   package var home: HomeCandidate? { homeIndex.map { candidates[$0] } }

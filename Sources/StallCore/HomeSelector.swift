@@ -6,6 +6,9 @@ package enum HomeSelector: Sendable, Hashable {
   /// Any wait on this descriptor, alone or among others.
   case descriptor(Int32)
 
+  /// Not to be typed: it is found, or is not there.
+  package static let mainQueue = HomeSelector.kind(.mainQueue, number: nil)
+
   package func matches(_ site: Site) -> Bool {
     switch (self, site.multiplexer) {
     // That it sleeps is all that can be seen.
@@ -115,7 +118,7 @@ extension WaitKind {
   fileprivate var waitsOnDescriptors: Bool {
     switch self {
     case .epoll, .poll, .ring, .accept, .input: true
-    case .message, .children, .signal, .futex, .sleep, .other, .unseen: false
+    case .message, .children, .signal, .futex, .sleep, .other, .mainQueue, .unseen: false
     }
   }
 }

@@ -6,6 +6,8 @@ package struct LookSchedule: Sendable {
   /// Going calm at the first parked look would miss the stalls of a loaded loop.
   private let staysAlertFor: Duration
   private var alertUntil: Instant?
+  /// Looks fall on moments that all threads have in common, so that one wake-up serves them all.
+  package var sharesWakeUps = false
 
   /// Looks are never further apart and never closer than this.
   package static let longestInterval: Duration = .milliseconds(500)
@@ -26,9 +28,15 @@ package struct LookSchedule: Sendable {
   package mutating func next(after look: Instant, isParked: Bool, deadline: Instant?) -> Instant {
     if !isParked { alertUntil = look + staysAlertFor }
     let isAlert = alertUntil.map { look < $0 } ?? false
-    let regular = look + (isAlert ? alertInterval : calmInterval)
+    let regular = later(than: look, by: isAlert ? alertInterval : calmInterval)
     guard let deadline, deadline > look else { return regular }
     return min(regular, max(deadline, look + Self.shortestInterval))
+  }
+
+  private func later(than look: Instant, by interval: Duration) -> Instant {
+    let next = look + interval
+    guard sharesWakeUps else { return next }
+    return Instant(nanoseconds: next.nanoseconds - next.nanoseconds % interval.nanoseconds)
   }
 
 }

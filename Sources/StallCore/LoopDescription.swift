@@ -38,6 +38,7 @@ extension WaitKind {
     case .futex: "waiting to be woken (futex)"
     case .sleep: "sleeping"
     case .other: "a wait in the kernel"
+    case .mainQueue: "the main queue of libdispatch"
     case .unseen: "sleeping"
     }
   }

@@ -73,7 +73,7 @@ package struct LoopThreadSearch: Sendable {
 }
 
 /// Beginnings of thread names (15 bytes at most, prctl(2) PR_SET_NAME) that tell what a thread is for.
-private enum LoopThreadNames {
+package enum LoopThreadNames {
   /// User interfaces and server frameworks name the thread that runs their loop.
   private static let loops = [
     "AWT-EventQueue", "JavaFX Applicat", "nioEventLoop", "epollEventLoop", "multiThreadIoEv",
@@ -88,5 +88,16 @@ private enum LoopThreadNames {
   ]
 
   static func isLoop(_ name: ByteString) -> Bool { loops.contains { name.bytes.starts(with: $0.utf8) } }
-  static func isHelper(_ name: ByteString) -> Bool { helpers.contains { name.bytes.starts(with: $0.utf8) } }
+  static func isHelper(_ name: ByteString) -> Bool {
+    isOfDispatchPool(name) || helpers.contains { name.bytes.starts(with: $0.utf8) }
+  }
+
+  /// Named by the end of a root queue's label, such as `com.apple.root.default-qos.overcommit`; what runs there may be the
+  /// library's own manager, which serves all timers and sources.
+  package static func isOfDispatchPool(_ name: ByteString) -> Bool {
+    let bytes = name.bytes
+    return bytes.count >= 14
+      && (bytes.suffix(4).elementsEqual("-qos".utf8)
+        || bytes.suffix(15).elementsEqual("-qos.overcommit".utf8))
+  }
 }

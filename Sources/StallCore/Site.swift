@@ -7,6 +7,8 @@ package enum WaitKind: String, Sendable {
   case futex, sleep
   /// In a kernel function that is not known, or serves waits of several kinds.
   case other
+  /// No wait of a thread: libdispatch's main queue has nobody who works for it.
+  case mainQueue
   /// That it sleeps, until something happens or a signal comes, is all that can be seen.
   case unseen
 
@@ -14,7 +16,7 @@ package enum WaitKind: String, Sendable {
   /// avoid.
   package var rank: Int {
     switch self {
-    case .epoll, .ring: 4
+    case .epoll, .ring, .mainQueue: 4
     case .poll: 3
     case .accept, .input, .message, .children, .signal: 2
     case .futex, .sleep, .other, .unseen: 1

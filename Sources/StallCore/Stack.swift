@@ -117,5 +117,7 @@ package enum ThreadRole: String, Sendable, Codable {
   /// The one that behaves as the loop, where the first thread does not.
   case loop
   case worker
+  /// The main queue of libdispatch, which has no thread of its own, or the thread that works for it.
+  case mainQueue = "main-queue"
   case lockOwner = "lock-owner"
 }

@@ -121,6 +121,12 @@ package struct StallDetector: Sendable {
 
   package var alertInterval: Duration { schedule.alertInterval }
 
+  /// Many threads are looked at; see `LookSchedule`.
+  package var sharesWakeUps: Bool {
+    get { schedule.sharesWakeUps }
+    set { schedule.sharesWakeUps = newValue }
+  }
+
   /// The stall so far, if there is one.
   package var ongoing: Stall? {
     guard case .stalled(let spell, let id, _) = state else { return nil }

@@ -11,20 +11,22 @@ final class FollowedThread {
   let record: ThreadRecord
   /// Its number in the watch, from 0.
   private let index: Int
-  private let context: WatchContext
-  private var observer: ProcObserver
+  /// Whom reports name: the thread itself; for the main queue, who works for it or last did.
+  private(set) var subject: ThreadRecord
+  let context: WatchContext
+  private var observer: LoopObserver
   private(set) var detector: StallDetector
   private var phases: PhaseModel
   private var surroundings: SurroundingsWatch
   private var probe = ProbeSight()
-  private var remarks: LoopRemarks
-  private var image: ImageMark?
+  private(set) var remarks: LoopRemarks
+  private(set) var image: ImageMark?
   private var sight: WaitSight
   private var missingStack = MissingStack()
   private var inquiry = HomeInquiry()
   private var passes: HomePasses
   private var hasForewarned = false
-  private var numbers = EpisodeNumbers()
+  var numbers = EpisodeNumbers()
   /// Came since the last look.
   private var gap: WatchGap?
   private(set) var lastLook: ThreadObservation?
@@ -33,23 +35,28 @@ final class FollowedThread {
   /// Looks that found no such thread, one after the other.
   private(set) var missedLooks = 0
 
-  init(_ record: ThreadRecord, _ context: WatchContext, observer: consuming ProcObserver) {
+  init(_ record: ThreadRecord, _ context: WatchContext, observer: consuming LoopObserver) {
     self.record = record
+    subject = record
     self.context = context
     index = context.newThreadIndex()
     context.recorder?.begin(RecordedThread(record, index: index))
     let options = context.options
     sight = observer.sight
     self.observer = observer
-    detector = StallDetector(threshold: options.threshold, interval: options.interval, home: options.home)
+    let isQueue = record.role == .mainQueue
+    detector = StallDetector(
+      threshold: options.threshold, interval: options.interval, home: isQueue ? .mainQueue : options.home)
     detector.isBlindToLoop = options.cpuOnly
-    passes = HomePasses(thread: record.threadID, isOff: options.noBreakpoint)
-    phases = PhaseModel(options.phaseThresholds, isJudged: !options.cpuOnly)
+    passes = HomePasses(thread: record.threadID, isOff: options.noBreakpoint || isQueue)
+    phases = PhaseModel(options.phaseThresholds, isJudged: !options.cpuOnly && !isQueue)
     surroundings = SurroundingsWatch(interval: detector.alertInterval)
     nextLook = .now
     remarks = LoopRemarks(
       process: context.process.id, thread: record, began: nextLook,
-      stateFacts: options.cpuOnly ? StateFacts(threshold: options.threshold) : nil)
+      stateFacts: options.cpuOnly ? StateFacts(threshold: options.threshold) : nil,
+      isOneOfMany: context.mayFollowMany)
+    detector.sharesWakeUps = context.mayFollowMany
   }
 
   func look(dueAt due: Instant) {
@@ -62,6 +69,7 @@ final class FollowedThread {
       return
     }
     missedLooks = 0
+    nameWorker()
     looks.count(at: seen.at, dueAt: due, tolerance: detector.alertInterval)
     if let now = observer.image, now.isThere, now != image { take(now) }
     if observer.sight != sight { take(observer.sight) }
@@ -71,9 +79,12 @@ final class FollowedThread {
       context.recorder?.learned($0, of: $1, index, at: seen.at)
     }
     let answers = context.probe?.facts
-    seen.passes =
-      passes.look(at: seen, detector.loop.home, hasNews ? inquiry : nil)
-      ?? answers.flatMap { passes(in: $0, seen) }
+    // A queue tells its passes itself.
+    if record.role != .mainQueue {
+      seen.passes =
+        passes.look(at: seen, detector.loop.home, hasNews ? inquiry : nil)
+        ?? answers.flatMap { passes(in: $0, seen) }
+    }
     context.recorder?.background(observer.isInBackground, index, at: seen.at)
     phases.prepare(for: seen, isInBackground: observer.isInBackground)
     detector.terms = phases.terms
@@ -98,8 +109,16 @@ final class FollowedThread {
     perform(detector.saturation, seen)
     perform(phases.observe(seen, detector.position, home: detector.loop.home, { numbers.newPhase() }), seen)
     if let deadline = phases.deadline, deadline > seen.at { nextLook = min(nextLook, deadline) }
-    if let remark = remarks.next(after: seen, detector, inquiry) { context.queue.push(.notice(remark)) }
+    if let remark = remarks.next(after: seen, detector, inquiry) { context.tell(remark) }
     if !isFirst, !detector.isStalled { inquire(after: seen) }
+  }
+
+  /// For the main queue: who works for it, or last did.
+  var worker: Int32? { observer.worker }
+
+  private func nameWorker() {
+    guard record.role == .mainQueue, let worker, worker != subject.threadID else { return }
+    subject = ThreadRecord(threadID: worker, name: context.camera.name(of: worker), role: .mainQueue)
   }
 
   /// What the stack says of a wait that may be the loop's.
@@ -147,7 +166,7 @@ final class FollowedThread {
     missedLooks += 1
     if error.meansTaskGone, missedLooks == 1 { context.recorder?.ended(index, .threadEnded, at: .now) }
     if error.meansTaskGone { cutOff(.threadEnded) }
-    if let remark = remarks.lookFailed(error) { context.queue.push(.notice(remark)) }
+    if record.role != .mainQueue, let remark = remarks.lookFailed(error) { context.tell(remark) }
   }
 
   private func take(_ newImage: ImageMark) {
@@ -205,22 +224,22 @@ final class FollowedThread {
       context.companions.take(beside: thread, episode: numbers.number(of: stall.id, context), camera) {
         queue.push(.companion($0, $1))
       }
-      queue.push(.stall(numbered(stall), record, thread))
+      queue.push(.stall(numbered(stall), subject, thread))
       missingStack.note(thread, of: stall)
     case .report(let stall):
       if stall.proof.isOfPhase { context.phases.count(stall) }
-      queue.push(.stall(numbered(stall), record, nil))
+      queue.push(.stall(numbered(stall), subject, nil))
     }
   }
 
   private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
     let thread = context.camera.capture(
-      record.threadID, role: record.role, look: look.map(detector.loop.naming), stall: stall)
+      subject.threadID, role: subject.role, look: look.map(detector.loop.naming), stall: stall)
     absorbCapture()
     return thread
   }
 
-  private func absorbCapture() {
+  func absorbCapture() {
     guard let after = try? observe() else { return }
     detector.absorbCapture(after)
     context.recorder?.lookAfterCapture(after, of: index)
@@ -237,35 +256,6 @@ final class FollowedThread {
     return stall
   }
 
-  private func perform(_ action: SaturationAction, _ look: ThreadObservation?) {
-    switch action {
-    case .none: break
-    case .captureAndReport(let saturation):
-      sample(saturation, look)
-      report(saturation)
-    case .capture(let saturation): sample(saturation, look)
-    case .report(let saturation): report(saturation)
-    }
-  }
-
-  /// Stands for the time since the look before.
-  private func sample(_ saturation: Saturation, _ look: ThreadObservation?) {
-    let thread = context.camera.capture(
-      record.threadID, role: record.role, look: look.map(detector.loop.naming))
-    absorbCapture()
-    context.queue.push(
-      .saturationSample(
-        episode: numbers.number(of: saturation.id, context), thread, weight: detector.alertInterval, loop: [])
-    )
-  }
-
-  private func report(_ saturation: Saturation) {
-    var told = saturation
-    told.id = numbers.number(of: saturation.id, context)
-    if told.state != .ongoing { numbers.end(saturation.id) }
-    context.queue.push(.saturation(told, record))
-  }
-
   /// The stall that is going on, while there is something to capture.
   func captureStall() {
     guard detector.isStalled else { return }
@@ -273,15 +263,6 @@ final class FollowedThread {
     guard let stall = detector.ongoing else { return }
     context.queue.push(.lateStack(episode: numbers.number(of: stall.id, context), capture(stall, lastLook)))
   }
-
-  /// It waits, again and again, in something that is made for loops or for requests.
-  var runsLoop: Bool {
-    guard missedLooks < 2, let home = detector.loop.home, detector.loop.isJudgeable else { return false }
-    return home.rank >= 2 && home.site.kind != .signal && home.site.kind != .children
-  }
-
-  /// Asleep in its loop's wait, as far as is known.
-  var isParked: Bool { lastLook?.isBlocked == true && detector.isSettled }
 
   private func cutOff(_ reason: Interruption) {
     perform(detector.interrupt(reason), nil)
@@ -295,7 +276,7 @@ final class FollowedThread {
     if reason != .targetExited, detector.isStalled, let lastLook {
       let action = detector.interrupt(reason)
       if case .report(let stall) = action {
-        context.queue.push(.stall(numbered(stall), record, capture(stall, lastLook)))
+        context.queue.push(.stall(numbered(stall), subject, capture(stall, lastLook)))
       }
       perform(detector.saturation, nil)
     } else {

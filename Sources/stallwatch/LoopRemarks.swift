@@ -10,6 +10,8 @@ struct LoopRemarks {
   private let process: Int32
   private let thread: ThreadRecord
   private let began: Instant
+  /// Others are followed too: what is no multiplexer is nothing to speak of, nor is a thread without a loop.
+  private let isOneOfMany: Bool
   /// Where the loop is no subject.
   private var stateFacts: StateFacts?
   /// Why the program can have no loop that could be found; see `ExecutableFacts`.
@@ -29,7 +31,10 @@ struct LoopRemarks {
   /// Who waits for a child this long does nothing else.
   private static let patienceWithChild: Duration = .seconds(1)
 
-  init(process: Int32, thread: ThreadRecord, began: Instant, stateFacts: StateFacts?) {
+  init(
+    process: Int32, thread: ThreadRecord, began: Instant, stateFacts: StateFacts?, isOneOfMany: Bool = false
+  ) {
+    self.isOneOfMany = isOneOfMany
     self.process = process
     self.thread = thread
     self.stateFacts = stateFacts
@@ -47,6 +52,7 @@ struct LoopRemarks {
       if inquiry.isWaiting, look.at - began < Self.patienceWithStack { return nil }
       return found(home, inquiry.reading(of: home), detector.statistics)
     }
+    if whyNoLoop == nil, isOneOfMany, detector.loop.given == nil { return nil }
     let patience = whyNoLoop == nil ? Self.patience : .milliseconds(100)
     guard !hasToldNoLoop, look.at - began > patience else { return nil }
     hasToldNoLoop = true
@@ -64,7 +70,7 @@ struct LoopRemarks {
     }
   }
 
-  private func noLoop(_ loop: EventLoopModel) -> String {
+  func noLoop(_ loop: EventLoopModel) -> String {
     let lastSeen = (loop.home ?? loop.presentWait?.candidate).map { "last seen \($0.spoken)" }
     if let given = loop.given {
       return "\(thread.spokenAsFollowed) has not waited on --home \(given.text) "
@@ -79,8 +85,11 @@ struct LoopRemarks {
   private mutating func found(
     _ home: HomeCandidate, _ reading: StackReading?, _ statistics: LoopStatistics
   ) -> Remark? {
-    // All its sleeps look the same: nothing was found.
-    if home.site.kind == .unseen { return nil }
+    // All its sleeps look the same, so nothing was found; or it was told when it began.
+    if home.site.kind == .unseen || home.site.kind == .mainQueue { return nil }
+    // Where `dispatchMain()` leaves the first thread.
+    if home.site.kind == .signal, reading?.loopFamily == "libdispatch" { return nil }
+    if isOneOfMany, !home.isMultiplexer, thread.role != .loop, thread.role != .main { return nil }
     guard toldHome.map({ !home.site.sounds(like: $0) }) ?? true,
       home.visits >= Self.visitsUntilFound || home.isLongKnown
     else { return nil }
@@ -88,8 +97,10 @@ struct LoopRemarks {
     let share = statistics.parkedShare
     let loop = LoopRecord(
       threadID: thread.threadID, home: HomeSelector(home), reading: reading, parkedShare: share)
+    let owner = thread.role == .main ? "" : ", \(thread.spokenAsFollowed)"
     var text = "loop found: \(home.spoken)"
     if let family = reading?.loopFamily { text += " (\(family))" }
+    text += owner
     if let share { text += ", parked \(Int((share * 100).rounded())) %" }
     if let nesting = reading?.nesting, nesting > 1 { text += ", nested \(nesting) deep" }
     return NoticeRecord(.loopFound, text, loop: loop)
@@ -165,7 +176,11 @@ struct LoopRemarks {
 extension ThreadRecord {
   /// "the main thread", or which.
   var spokenAsFollowed: String {
-    role == .main ? "the main thread" : "thread \(threadID) \"\(name.text)\""
+    switch role {
+    case .main: "the main thread"
+    case .mainQueue: "the main queue"
+    case .loop, .worker, .lockOwner: "thread \(threadID) \"\(name.text)\""
+    }
   }
 }
 

@@ -41,6 +41,12 @@ final class ThreadCamera {
   /// What the executable of the process is; nil where its file does not answer soon.
   func executableFacts() -> ExecutableFacts? { (try? helper.executableFacts(of: process)) ?? nil }
 
+  /// Where libdispatch's main queue is, if there is one and it can be found.
+  func mainQueueAddress() throws(CaptureFailure) -> UInt64? {
+    guard helper.isReady() else { throw .helperStarting }
+    return try helper.mainQueueAddress(of: process)
+  }
+
   /// Reads into the front of the buffer.
   func readMemory(of thread: Int32, at address: UInt64, _ length: Int, into buffer: inout [UInt8]) -> Bool {
     guard helper.isReady(), let bytes = try? helper.readMemory(ofThread: thread, at: address, count: length),

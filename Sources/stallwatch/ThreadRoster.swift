@@ -14,6 +14,7 @@ struct ThreadRoster {
   /// When `proceed` has something to do.
   private(set) var nextScan: Instant
   private var search = LoopThreadSearch()
+  private var mainQueue = MainQueueSearch()
   private var hasToldTooMany = false
   private var hasToldNone = false
   private var found: LoopThreadSearch.Finding?
@@ -24,6 +25,7 @@ struct ThreadRoster {
   /// Where the loop is looked for and not found, the distance grows up to this.
   private static let longestDistance: Duration = .seconds(16)
   private var distance = Self.betweenScans
+  private static let patienceWithoutLoop: Duration = .seconds(10)
   /// The first thread shows within this time whether it runs a loop.
   private static let patience: Duration = .milliseconds(1500)
 
@@ -63,8 +65,9 @@ struct ThreadRoster {
     _ threads: inout [FollowedThread], _ context: WatchContext, where isWanted: (ByteString) -> Bool,
     _ follow: (ThreadRecord) -> FollowedThread?
   ) {
-    let living = (try? ThreadList.threads(of: process)) ?? []
     context.retire(&threads) { $0.missedLooks > 1 }
+    if hasToldTooMany, threads.count >= Self.mostFollowed { return }
+    let living = (try? ThreadList.threads(of: process)) ?? []
     let new = living.filter { id in !threads.contains { $0.record.threadID == id } }
     for id in new.prefix(ThreadSurvey.mostThreads) {
       let name = ThreadSurvey.name(process, id)
@@ -106,8 +109,16 @@ struct ThreadRoster {
       distance = Self.longestDistance
       return
     }
+    if let finding = mainQueue.find(beside: first, context) {
+      take(finding, beside: first, &threads, context)
+      return
+    }
     let others = ((try? ThreadList.threads(of: process)) ?? []).filter { $0 != first.record.threadID }
-    let finding = search.find(in: ThreadSurvey.glances(process, others))
+    let glances = ThreadSurvey.glances(process, others)
+    let finding = search.find(in: glances)
+    if finding == nil, now - began > Self.patienceWithoutLoop {
+      tellNoLoop(glances, others.count, first, context)
+    }
     distance = min(distance * (now - began > .seconds(10) ? 2 : 1), Self.longestDistance)
     guard let finding, finding.threadID != found?.threadID else { return }
     found = finding
@@ -116,6 +127,41 @@ struct ThreadRoster {
     context.retire(&threads) { $0 !== first }
     threads.append(thread)
     context.tell(.threadFollowed, sentence(finding, first))
+  }
+
+  private mutating func take(
+    _ finding: MainQueueSearch.Finding, beside first: FollowedThread, _ threads: inout [FollowedThread],
+    _ context: WatchContext
+  ) {
+    switch finding {
+    case .queue(let queue):
+      found = nil
+      context.retire(&threads) { $0 !== first }
+      threads.append(queue)
+      context.tell(
+        .threadFollowed,
+        "the main thread runs no loop; following the main queue of libdispatch, which has no thread of its own"
+      )
+    case .hidden:
+      context.tell(
+        .noLoop,
+        "the main queue of libdispatch, which has no thread of its own, cannot be found in this program; "
+          + "--thread all follows the threads that work for it")
+    }
+  }
+
+  /// Once: what there is instead.
+  private mutating func tellNoLoop(
+    _ glances: [ThreadGlance], _ others: Int, _ first: FollowedThread, _ context: WatchContext
+  ) {
+    guard !hasToldNone, first.missedLooks == 0, context.options.home == nil else { return }
+    hasToldNone = true
+    var text = first.whyNoLoop
+    if let doings = ThreadDoings(glances) {
+      let threads = others == 1 ? "1 other thread" : "\(others) other threads"
+      text += "; of \(threads) \(doings.sentence): --thread all follows all"
+    }
+    context.tell(.noLoop, text)
   }
 
   private func sentence(_ finding: LoopThreadSearch.Finding, _ first: FollowedThread) -> String {

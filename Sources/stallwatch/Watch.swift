@@ -37,7 +37,7 @@ struct Watch {
       // The helper's first answer; from here on it is there for the looks.
       command = camera.commandLine()
       buildID = camera.executableFacts()?.buildID
-      var observer = try ProcObserver(
+      var observer = try LoopObserver(
         process: process.id, thread: process.thread.threadID, seesWaits: !options.cpuOnly)
       _ = try observer.look { address, length, buffer in
         camera.readMemory(of: process.thread.threadID, at: address, length, into: &buffer)

@@ -24,6 +24,8 @@ final class WatchContext {
   var phases = PhaseCounts()
   private var episodes = 0
   private var threadIndexes = 0
+  private var lastPause: String?
+  private var loopsTold = 0
 
   init(
     _ options: Options, _ process: WatchedProcess, camera: ThreadCamera, queue: ReportQueue,
@@ -79,6 +81,33 @@ final class WatchContext {
     guard let probe, let address = options.probe else { return nil }
     return ProbeSummary(address.text, probe.log)
   }
+
+  /// More than one thread is followed, or may be.
+  var mayFollowMany: Bool {
+    switch options.thread ?? .auto {
+    case .auto, .all, .named: true
+    case .main, .id: false
+    }
+  }
+
+  /// What one thread has to say. What all of them see is told once, and of many loops the first few.
+  func tell(_ remark: NoticeRecord) {
+    switch remark.kind {
+    case .stopped, .traced, .frozen:
+      guard remark.sentence != lastPause else { return }
+      lastPause = remark.sentence
+    case .loopFound:
+      loopsTold += 1
+      if loopsTold > Self.mostLoopsTold {
+        if loopsTold == Self.mostLoopsTold + 1 { tell(.loopFound, "more loops found, not told one by one") }
+        return
+      }
+    default: break
+    }
+    queue.push(.notice(remark))
+  }
+
+  private static let mostLoopsTold = 8
 
   func tell(_ kind: NoticeKind, _ text: String) { queue.push(.notice(NoticeRecord(kind, text))) }
 

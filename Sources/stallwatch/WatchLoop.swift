@@ -144,7 +144,7 @@ final class WatchLoop {
 
   /// Nil: the thread has ended.
   private func follow(_ record: ThreadRecord) -> FollowedThread? {
-    let observer = try? ProcObserver(
+    let observer = try? LoopObserver(
       process: context.process.id, thread: record.threadID, seesWaits: !context.options.cpuOnly)
     guard let observer else { return nil }
     let thread = FollowedThread(record, context, observer: observer)
