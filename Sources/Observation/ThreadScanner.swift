@@ -50,8 +50,10 @@ package struct ThreadScanner {
     let at = Instant(nanoseconds: Clock.monotonicNanoseconds)
     let count = try PseudoFile(directory + "schedstat").read(into: &buffer)
     guard let counts = SchedulerStatistics(buffer.span.extracting(first: count)) else { return nil }
-    return ThreadCPUSample(
+    var sample = ThreadCPUSample(
       threadID: thread, startTicks: stat.startTicks, at: at,
-      cpuTime: .nanoseconds(Int64(clamping: counts.runNanoseconds)))
+      cpuTime: .nanoseconds(Int64(clamping: counts.runNanoseconds)), timesScheduled: counts.timesScheduled)
+    (sample.userTicks, sample.kernelTicks) = (stat.userTicks, stat.systemTicks)
+    return sample
   }
 }

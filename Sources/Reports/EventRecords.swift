@@ -7,9 +7,14 @@ package struct BusyThreadRecord: Sendable, Encodable {
   let thread: ThreadRecord
   let percent: Percent
   let window: Milliseconds
+  let cause: CauseRecord?
   let stacks: [StackRecord]
 
-  package init(thread: ThreadRecord, cpuTime: Duration, window: Duration, stacks: [Stack]) {
+  /// - Parameter cause: nil where the stack says it all.
+  package init(
+    thread: ThreadRecord, cpuTime: Duration, window: Duration, cause: Cause? = nil, stacks: [Stack]
+  ) {
+    self.cause = cause.map(CauseRecord.init)
     self.thread = thread
     percent = Percent(cpuTime, of: window) ?? Percent(0)
     self.window = Milliseconds(window)
@@ -20,7 +25,7 @@ package struct BusyThreadRecord: Sendable, Encodable {
     case thread
     case percent = "cpu_percent"
     case window = "window_ms"
-    case stacks
+    case cause, stacks
   }
 }
 

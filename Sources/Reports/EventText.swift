@@ -33,7 +33,7 @@ extension BusyThreadRecord {
     let label = style.palette.warning("CPU")
     let share = style.palette.strong(percent.spoken)
     return ["", "\(clock)  \(label)    \(thread.spoken): \(share) over \(window.duration.spoken)"]
-      + stacks.flatMap { $0.lines(style) }
+      + (cause?.lines(style) ?? []) + stacks.flatMap { $0.lines(style) }
   }
 }
 

@@ -96,7 +96,7 @@ extension Stall {
 }
 
 extension CauseRecord {
-  fileprivate func lines(_ style: TextStyle) -> [String] {
+  func lines(_ style: TextStyle) -> [String] {
     let doubt =
       switch confidence {
       case .low: " (a guess)"

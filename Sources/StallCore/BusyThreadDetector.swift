@@ -6,12 +6,20 @@ package struct ThreadCPUSample: Sendable {
   package var startTicks: UInt64
   package var at: Instant
   package var cpuTime: Duration
+  /// How often it was put on a CPU.
+  package var timesScheduled: UInt64
+  /// Clock ticks that found it in user mode and in the kernel.
+  package var userTicks: UInt64 = 0
+  package var kernelTicks: UInt64 = 0
 
-  package init(threadID: Int32, startTicks: UInt64, at: Instant, cpuTime: Duration) {
+  package init(
+    threadID: Int32, startTicks: UInt64, at: Instant, cpuTime: Duration, timesScheduled: UInt64 = 0
+  ) {
     self.threadID = threadID
     self.startTicks = startTicks
     self.at = at
     self.cpuTime = cpuTime
+    self.timesScheduled = timesScheduled
   }
 }
 
@@ -23,9 +31,21 @@ package struct BusyThread: Sendable, Equatable {
   /// 100 is one core.
   package var percent: Double
   package var window: Duration
+  /// How often it was put on a CPU, each second.
+  package var switchesPerSecond: Double?
+  /// The part of its CPU time spent in the kernel, 0…1; nil where the clock ticks are too few to tell.
+  package var kernelShare: Double?
 
   package init(threadID: Int32, state: State, percent: Double, window: Duration) {
     (self.threadID, self.state, self.percent, self.window) = (threadID, state, percent, window)
+  }
+
+  fileprivate mutating func count(from before: ThreadCPUSample, to after: ThreadCPUSample) {
+    let switches = after.timesScheduled &- before.timesScheduled
+    switchesPerSecond = window > .zero ? Double(switches) / window.seconds : nil
+    let (user, kernel) = (after.userTicks &- before.userTicks, after.kernelTicks &- before.kernelTicks)
+    let (all, overflow) = user.addingReportingOverflow(kernel)
+    kernelShare = overflow || all < 10 ? nil : Double(kernel) / Double(all)
   }
 }
 
@@ -90,7 +110,9 @@ package struct BusyThreadDetector: Sendable {
       let elapsed = sample.at - before.at
       let percent = min(100, max(.zero, sample.cpuTime - before.cpuTime) / elapsed * 100)
       if let state = change(of: sample.threadID, percent) {
-        events.append(BusyThread(threadID: sample.threadID, state: state, percent: percent, window: elapsed))
+        var event = BusyThread(threadID: sample.threadID, state: state, percent: percent, window: elapsed)
+        event.count(from: before, to: sample)
+        events.append(event)
       }
     }
     for ended in busy where next[ended] == nil { busy.remove(ended) }

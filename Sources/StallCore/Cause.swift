@@ -4,6 +4,8 @@
 package enum CauseKind: String, Sendable, Codable, CaseIterable {
   case userCPU = "cpu.user"
   case kernelCPU = "cpu.kernel"
+  /// A loop that asks again and again instead of waiting.
+  case polling = "cpu.polling"
   case starved = "cpu.starved"
   case throttled = "cpu.throttled"
   case mutex = "lock.mutex"

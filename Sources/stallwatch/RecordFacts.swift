@@ -1,6 +1,7 @@
 // What the first records say of the watch, made from what the program knows.
 
 internal import CommandLineOptions
+internal import Diagnosis
 internal import Glibc
 internal import Linux
 internal import Reports
@@ -58,7 +59,8 @@ extension BusyThreadRecord {
   init(_ busy: BusyThread, stack: Stack) {
     self.init(
       thread: ThreadRecord(threadID: stack.threadID, name: stack.threadName, role: stack.role),
-      cpuTime: busy.window * busy.percent / 100, window: busy.window, stacks: [stack])
+      cpuTime: busy.window * busy.percent / 100, window: busy.window,
+      cause: PollingRule.cause(of: busy, functions: stack.frames.lazy.compactMap(\.symbol)), stacks: [stack])
   }
 }
 

@@ -25,7 +25,7 @@ struct ThreadRoster {
   /// Where the loop is looked for and not found, the distance grows up to this.
   private static let longestDistance: Duration = .seconds(16)
   private var distance = Self.betweenScans
-  private static let patienceWithoutLoop: Duration = .seconds(10)
+  private static let patienceWithoutLoop: Duration = .seconds(6)
   /// The first thread shows within this time whether it runs a loop.
   private static let patience: Duration = .milliseconds(1500)
 

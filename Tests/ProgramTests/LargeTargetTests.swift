@@ -16,6 +16,26 @@ import Testing
     #expect(summary.number("threads") == 256 && summary.number("omitted") == 145)
   }
 
+  @Test(
+    "SCALE-01: of 20,000 threads a bounded number is followed, and stalls are found",
+    arguments: ["auto", "all"])
+  func followedThreadsAreBounded(_ choice: String) throws {
+    let target = try TargetProcess.start("parked-crowd", "20000")
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "--threshold", "200ms", "--thread", choice,
+    ])
+    for _ in 0..<5 {
+      let ended = try watch.next("stall", state: "ended")
+      #expect(ended["thread"]?.object["role"] == .string("main"))
+    }
+    watch.signal(SIGTERM)
+    let summary = try watch.next("summary")
+    #expect(summary.number("stalls").map { $0 >= 5 } == true)
+    let texts = watch.records(of: "notice").compactMap { $0["text"]?.string }
+    #expect(texts.filter { $0.hasPrefix("only the first 64 threads") }.count == (choice == "all" ? 1 : 0))
+    #expect(texts.count < 6, "\(texts)")
+  }
+
   @Test("SCALE-02: stacks have names among 65,000 mappings")
   func manyMappings() throws {
     let target = try TargetProcess.start("many-mappings", "65000")

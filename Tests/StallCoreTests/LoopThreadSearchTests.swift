@@ -8,6 +8,41 @@ import Testing
     ThreadGlance(threadID: id, name: name, wait: wait, timesScheduled: times)
   }
 
+  @Test("SW-04: the pool of libdispatch, its manager included, runs no loop of the program")
+  func poolOfDispatchIsNoLoop() {
+    let names: [ByteString] = ["-qos.overcommit", "oot.default-qos", ".background-qos", "interactive-qos"]
+    var search = LoopThreadSearch()
+    let glances = names.enumerated().map { glance(Int32($0 + 2), $1, .epoll, 5) }
+    _ = search.find(in: glances)
+    #expect(search.find(in: glances) == nil)
+    #expect(!LoopThreadNames.isOfDispatchPool("qos") && !LoopThreadNames.isOfDispatchPool("io-loop"))
+  }
+
+  @Test func whatThreadsDoIsSaidByNumbers() {
+    let glances = [
+      glance(2, "a", .futex, 1), glance(3, "b", .sleep, 1), glance(4, "c", .futex, 1), glance(5, "d", nil, 1),
+    ]
+    #expect(ThreadDoings(glances)?.sentence == "2 wait to be woken, 1 run or do other things, 1 sleep")
+    #expect(ThreadDoings([]) == nil)
+  }
+
+  @Test func looksOfManyThreadsShareTheirWakeUps() {
+    var schedules = [LookSchedule](
+      repeating: LookSchedule(threshold: .milliseconds(500), interval: nil), count: 20)
+    var wakeUps: Set<Int64> = []
+    for index in schedules.indices {
+      schedules[index].sharesWakeUps = true
+      var look = Instant(nanoseconds: 1_000_000_000 + Int64(index) * 17_000_000)
+      for _ in 0..<4 {
+        let next = schedules[index].next(after: look, isParked: true, deadline: nil)
+        #expect(next > look && next - look <= schedules[index].calmInterval)
+        look = next
+      }
+      wakeUps.insert(look.nanoseconds)
+    }
+    #expect(wakeUps.count <= 2)
+  }
+
   @Test func oneGlanceIsNotEnough() {
     var search = LoopThreadSearch()
     #expect(search.find(in: [glance(2, "io", .epoll, 5)]) == nil)

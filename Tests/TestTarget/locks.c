@@ -1,0 +1,72 @@
+// Threads that wait for each other: idle pools, and locks that are taken in the wrong order.
+#define _GNU_SOURCE
+#include "target.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t filled;
+  int jobs;
+} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+
+static void *work_off(void *unused) {
+  for (;;) {
+    pthread_mutex_lock(&pool.lock);
+    while (pool.jobs == 0) pthread_cond_wait(&pool.filled, &pool.lock);
+    pool.jobs--;
+    pthread_mutex_unlock(&pool.lock);
+    spin_for(2000000);
+  }
+  return unused;
+}
+
+// thread-pool: four threads idle on a condition, and a loop that has a job for one of them every 300 ms.
+PROGRAM(thread_pool, "thread-pool") {
+  pthread_t thread;
+  for (int i = 0; i < 4; i++) pthread_create(&thread, NULL, work_off, NULL);
+  int epoll = epoll_create1(EPOLL_CLOEXEC);
+  struct epoll_event event;
+  ready();
+  for (;;) {
+    epoll_wait(epoll, &event, 1, 300);
+    pthread_mutex_lock(&pool.lock);
+    pool.jobs++;
+    pthread_cond_signal(&pool.filled);
+    pthread_mutex_unlock(&pool.lock);
+  }
+}
+
+static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER, second_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both_hold_one;
+
+static void *lock_the_other_way(void *unused) {
+  pthread_setname_np(pthread_self(), "other-way");
+  pthread_mutex_lock(&second_lock);
+  pthread_barrier_wait(&both_hold_one);
+  pthread_mutex_lock(&first_lock);
+  return unused;
+}
+
+// opposite-locks: at SIGUSR1 its loop takes two locks that another thread takes in the other order.
+PROGRAM(opposite_locks, "opposite-locks") {
+  pthread_t thread;
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+  int requests = signalfd(-1, &set, SFD_CLOEXEC), epoll = epoll_create1(EPOLL_CLOEXEC);
+  struct epoll_event event = {.events = EPOLLIN};
+  epoll_ctl(epoll, EPOLL_CTL_ADD, requests, &event);
+  pthread_barrier_init(&both_hold_one, NULL, 2);
+  ready();
+  while (epoll_wait(epoll, &event, 1, 20) == 0) continue;
+  pthread_mutex_lock(&first_lock);
+  pthread_create(&thread, NULL, lock_the_other_way, NULL);
+  pthread_barrier_wait(&both_hold_one);
+  return pthread_mutex_lock(&second_lock);
+}
