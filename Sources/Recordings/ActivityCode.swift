@@ -14,7 +14,8 @@ enum ActivityCode {
   private static let kind: UInt8 = 0x40
 
   private static let kinds: [WaitKind] = [
-    .epoll, .poll, .ring, .accept, .input, .message, .children, .signal, .futex, .sleep, .other, .unseen, .mainQueue,
+    .epoll, .poll, .ring, .accept, .input, .message, .children, .signal, .futex, .sleep, .other, .unseen,
+    .mainQueue,
   ]
 
   static func of(_ wait: WaitKind?) -> UInt8 { kind | (wait?.number ?? 0) }

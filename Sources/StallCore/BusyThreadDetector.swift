@@ -41,8 +41,10 @@ package struct BusyThread: Sendable, Equatable {
   }
 
   fileprivate mutating func count(from before: ThreadCPUSample, to after: ThreadCPUSample) {
-    let switches = after.timesScheduled &- before.timesScheduled
-    switchesPerSecond = window > .zero ? Double(switches) / window.seconds : nil
+    let (switches, isBackwards) = after.timesScheduled.subtractingReportingOverflow(before.timesScheduled)
+    let rate = Double(switches) / window.seconds
+    // No CPU is given away more often than that.
+    switchesPerSecond = isBackwards || !(rate <= 1e9) ? nil : rate
     let (user, kernel) = (after.userTicks &- before.userTicks, after.kernelTicks &- before.kernelTicks)
     let (all, overflow) = user.addingReportingOverflow(kernel)
     kernelShare = overflow || all < 10 ? nil : Double(kernel) / Double(all)

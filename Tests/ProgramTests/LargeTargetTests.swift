@@ -22,7 +22,7 @@ import Testing
   func followedThreadsAreBounded(_ choice: String) throws {
     let target = try TargetProcess.start("parked-crowd", "20000")
     var watch = try WatchRun([
-      "--json", "--pid", "\(target.processID)", "--threshold", "200ms", "--thread", choice,
+      "--json", "--pid", "\(target.processID)", "--threshold", "200ms", "--thread", choice, "--cooldown", "0",
     ])
     for _ in 0..<5 {
       let ended = try watch.next("stall", state: "ended")

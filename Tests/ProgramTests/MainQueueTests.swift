@@ -13,7 +13,9 @@ import Testing
   @Test("SW-04: the main queue is followed from thread to thread")
   func queueIsFollowedFromThreadToThread() throws {
     var target = try TargetProcess.start("main-queue")
-    var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "100ms"])
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "--threshold", "100ms", "--cooldown", "0",
+    ])
     #expect(try watch.next("notice", kind: "thread.followed")["text"]?.string == Self.follows)
     for _ in 0..<2 {
       target.signal(SIGUSR1)
@@ -97,7 +99,7 @@ import Testing
     var target = try TargetProcess(path: program, arguments: [])
     #expect(try target.readLine() == "ready")
     var watch = try WatchRun([
-      "--json", "--pid", "\(target.processID)", "--threshold", "200ms", "--thread", "all",
+      "--json", "--pid", "\(target.processID)", "--threshold", "200ms", "--thread", "all", "--cooldown", "0",
     ])
     while true {
       let ended = try watch.next("stall", state: "ended")

@@ -241,7 +241,11 @@ let ordinaryWatch = series(
           BusyThreadRecord(
             thread: ThreadRecord(threadID: 4250, name: "worker-3", role: .worker),
             cpuTime: .milliseconds(2913),
-            window: .seconds(3), stacks: [loading]))
+            window: .seconds(3),
+            cause: Cause(
+              .polling, "spinning: poll returns at once, again and again (polling with timeout 0)",
+              confidence: .medium, evidence: ["put on a CPU 12 times a second"]),
+            stacks: [loading]))
       ),
       (86_400, .exit(ExitRecord(.unknown))),
       (

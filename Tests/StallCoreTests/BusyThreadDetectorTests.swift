@@ -32,6 +32,17 @@ import Testing
     #expect(ended.map(\.state) == [.ended])
   }
 
+  @Test("IDLE-03: how often a busy thread was put on a CPU, and how much the kernel worked for it")
+  func switchesAndKernelShare() {
+    var detector = detector
+    var (before, after) = (sample(1, at: 0, used: 0), sample(1, at: 3, used: 3))
+    (before.timesScheduled, after.timesScheduled) = (100, 130)
+    (after.userTicks, after.kernelTicks) = (60, 240)
+    _ = detector.scan([before])
+    let busy = detector.scan([after])
+    #expect(busy.first?.switchesPerSecond == 10 && busy.first?.kernelShare == 0.8)
+  }
+
   @Test("PROC-10: a thread id that is used again starts anew") func reusedThreadIDStartsAnew() {
     var detector = detector
     _ = detector.scan([sample(7, at: 0, used: 100)])
