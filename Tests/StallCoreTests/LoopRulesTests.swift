@@ -80,6 +80,25 @@ import Testing
     #expect(reading.meaning == .work && reading.loopFamily == "GLib")
   }
 
+  /// The pool waits in the same functions as a block that waits for a semaphore.
+  @Test("IDLE-05: an idle thread of a pool is at rest, and one whose block waits is at work")
+  func poolOfDispatch() {
+    let wait: [(module: String, symbol: String?)] = [
+      ("libc.so.6", nil), ("libdispatch.so", "_dispatch_sema4_timedwait"),
+      ("libdispatch.so", "_dispatch_semaphore_wait_slow"),
+    ]
+    let pool: [(module: String, symbol: String?)] = [
+      ("libdispatch.so", "_dispatch_worker_thread"), ("libc.so.6", nil),
+    ]
+    let block: [(module: String, symbol: String?)] = [
+      ("program", "handler"), ("libdispatch.so", "_dispatch_continuation_pop"),
+      ("libdispatch.so", "_dispatch_lane_serial_drain"),
+    ]
+    #expect(Self.read(wait + pool).meaning == .loop)
+    #expect(Self.read(wait + block + pool).meaning == .work)
+    #expect(Self.read([(module: "libc.so.6", symbol: "usleep")] + block + pool).meaning == .work)
+  }
+
   @Test("IDLE-06: a dialog's wait is the loop's, nested 2 deep")
   func waitOfADialogIsTheLoops() {
     let reading = Self.read([
