@@ -18,6 +18,12 @@ extension StallDetector {
     }
   }
 
+  /// Many threads are looked at; see `LookSchedule`.
+  package var sharesWakeUps: Bool {
+    get { schedule.sharesWakeUps }
+    set { schedule.sharesWakeUps = newValue }
+  }
+
   var spellInWork: WorkingSpell? {
     if case .working(let spell) = state { spell } else { nil }
   }

@@ -104,7 +104,8 @@ package struct EventLoopModel: Sendable {
   /// An interpreter that optimizes its code comes to the same sleep through other frames: `other` is where the loop will
   /// park from now on, or a first wait of the same kind in a function of the loop's.
   private func mayBeHome(_ other: HomeCandidate, at moment: Instant) -> Bool {
-    guard let home, home.isTwin(of: other), home.lastSeen < other.firstSeen else { return false }
+    guard let home, home.isTwin(of: other) || home.isDeeperTwin(of: other), home.lastSeen < other.firstSeen
+    else { return false }
     return !other.isBelievable && moment - other.firstSeen < Self.abandonedAfter
   }
 

@@ -127,6 +127,14 @@ package struct HomeCandidate: Sendable {
       && !isDeeper(than: other) && !other.isDeeper(than: self)
   }
 
+  /// The same from further in. Compiled code has smaller frames than interpreted code, so that a loop comes to its wait from
+  /// further out once it is compiled; what a handler waits for is further in.
+  package func isDeeperTwin(of other: HomeCandidate) -> Bool {
+    guard case .place = site.multiplexer, case .place = other.site.multiplexer else { return false }
+    return site.kind == other.site.kind && site.programCounter == other.site.programCounter
+      && isDeeper(than: other)
+  }
+
   package func isDeeper(than other: HomeCandidate) -> Bool {
     shallowestStackPointer < other.shallowestStackPointer
       && other.shallowestStackPointer - shallowestStackPointer > Self.depthMargin

@@ -38,7 +38,7 @@ package struct StallDetector: Sendable {
   /// What the last look, or the end of all looking, means for a loop that comes round without being parked.
   package private(set) var saturation = SaturationAction.none
   private var unparked: SaturationTracker
-  private var schedule: LookSchedule
+  var schedule: LookSchedule
   var state = State.settled
   var lastParked: ThreadObservation?
   /// The last look that found the loop parked in an earlier block than `lastParked`.
@@ -120,12 +120,6 @@ package struct StallDetector: Sendable {
   package mutating func learn(_ meaning: WaitMeaning, of site: Site) { loop.learn(meaning, of: site) }
 
   package var alertInterval: Duration { schedule.alertInterval }
-
-  /// Many threads are looked at; see `LookSchedule`.
-  package var sharesWakeUps: Bool {
-    get { schedule.sharesWakeUps }
-    set { schedule.sharesWakeUps = newValue }
-  }
 
   /// The stall so far, if there is one.
   package var ongoing: Stall? {
