@@ -13,7 +13,7 @@ end
 
 # The program to run and what it offers itself: it comes after two words that are no options.
 function __stallwatch_program
-    __fish_complete_subcommand --fcs-skip=2 -p --pid --name --user --timeout --thread --home -t --threshold --cpu-threshold --cpu-window --interval --cooldown --phase --probe --stacks --max-frames --symbols -o --output --record -d --duration --for --count --color --generate
+    __fish_complete_subcommand --fcs-skip=2 -p --pid --name --user --timeout --thread --home --heartbeat -t --threshold --cpu-threshold --cpu-window --interval --cooldown --phase --probe --stacks --max-frames --symbols -o --output --record -d --duration --for --count --color --generate
 end
 
 complete -c stallwatch -f
@@ -32,6 +32,8 @@ complete -c stallwatch -n 'contains (__stallwatch_command) run' -l user -x -a '(
 complete -c stallwatch -n 'contains (__stallwatch_command) run' -l timeout -x -d 'after this time show what every thread does, and send SIGTERM'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l thread -x -d 'auto (whichever runs the loop), main, all, a thread id, or name:GLOB'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run replay none' -l home -x -d 'where the loop parks: epoll:7, poll, fd:5, accept:3, sleep, …'
+complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l heartbeat -x -d 'a variable that the loop counts up; also MODULE:SYMBOL, MODULE+0xN'
+complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l ping -d 'write to the wake-up of a known loop, to see whether it comes round'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run replay none' -s t -l threshold -x -d 'a stall is this long; at least 10ms'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-threshold -x -d 'a thread is busy above this share of one core; 0: off'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-window -x -d 'the time over which a thread has to be that busy'

@@ -23,6 +23,8 @@ enum AnalystOrder {
   case question(id: UInt64, maxFrames: Int, depth: AnalysisDepth, snapshot: MessageReader)
   /// The file that was asked for, beside it, or none.
   case file
+  /// Where a variable is, of this name.
+  case variable(id: UInt64, name: [UInt8])
 
   static func question(id: UInt64, maxFrames: Int, depth: AnalysisDepth) -> MessageWriter {
     var writer = MessageWriter()
@@ -31,6 +33,14 @@ enum AnalystOrder {
     writer.append(maxFrames)
     writer.append(depth.rawValue)
     return writer
+  }
+
+  static func variable(id: UInt64, _ name: HeartbeatName) -> [UInt8] {
+    var writer = MessageWriter()
+    writer.append(UInt64(3))
+    writer.append(id)
+    writer.append(name.text.bytes)
+    return writer.bytes
   }
 
   static let mappingsMessage = message(0)
@@ -52,6 +62,7 @@ enum AnalystOrder {
       let depth = AnalysisDepth(rawValue: try reader.integer(in: 0...AnalysisDepth.allCases.count - 1))
       self = .question(id: id, maxFrames: maxFrames, depth: depth ?? .addresses, snapshot: reader)
     case 2: self = .file
+    case 3: self = .variable(id: try reader.word(), name: try reader.string())
     default: throw MessageReader.Malformed()
     }
   }

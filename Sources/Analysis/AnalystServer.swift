@@ -2,6 +2,7 @@
 
 internal import Linux
 internal import Stacks
+internal import StallCore
 
 /// Reads what others wrote (stacks, unwind tables, symbols, debug information) with libraries that can be brought to
 /// abort or to run for minutes. Here that costs one answer.
@@ -34,13 +35,17 @@ package enum AnalystServer {
         guard let snapshot = try? ThreadSnapshot(decoding: &reader, stack: received.file) else {
           OwnProcess.endAtOnce()
         }
-        analysis.analyze(snapshot, maxFrames: maxFrames, depth: depth) { send($0, id, isFinal: $1) }
+        analysis.analyze(snapshot, maxFrames: maxFrames, depth: depth) {
+          send($0.encoded, id, isFinal: $1)
+        }
+      case .variable(let id, let text):
+        guard let name = HeartbeatName(ByteString(text)) else { OwnProcess.endAtOnce() }
+        send(analysis.find(name).encoded, id, isFinal: true)
       }
     }
   }
 
-  private static func send(_ analysis: Analysis, _ id: UInt64, isFinal: Bool) {
-    let content = analysis.encoded
+  private static func send(_ content: [UInt8], _ id: UInt64, isFinal: Bool) {
     if content.count <= AnalystMessage.mostInlineBytes {
       AnalystSocket.send(.answer(id: id, isFinal: isFinal, content: content))
       return

@@ -62,6 +62,13 @@ final class StackAnalysis {
     give(analysis, true)
   }
 
+  /// Where a variable is, by the last list of mappings.
+  func find(_ name: HeartbeatName) -> HeartbeatFinding {
+    guard let space else { return .failed(why: "there is no list of its mappings") }
+    var search = HeartbeatSearch(name, in: space)
+    return search.finding()
+  }
+
   private func takeRemarks() -> [ByteString] { symbolicator.takeRemarks().map { ByteString($0.text) } }
 
   /// The frames with their names, and with `main` where it left no frame of its own.

@@ -37,6 +37,10 @@ int clinux_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC,
 
 int clinux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
+int clinux_pidfd_getfd(int process, int descriptor) {
+  return (int)syscall(SYS_pidfd_getfd, process, descriptor, 0);
+}
+
 int clinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int clinux_poll_for(struct pollfd *entries, unsigned count, int64_t nanoseconds) {

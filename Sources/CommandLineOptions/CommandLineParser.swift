@@ -126,10 +126,21 @@ private struct CommandLineReader {
     if let interval = options.interval, interval * 3 > options.threshold {
       throw .intervalTooLong(most: .milliseconds(options.threshold.nanoseconds / 3_000_000))
     }
+    try checkHeartbeat(options)
     if command == .run, options.outputKind == .json, options.output == .automatic {
       throw .jsonIntoChildOutput
     }
     return .perform(options)
+  }
+
+  private func checkHeartbeat(_ options: Options) throws(UsageError) {
+    if options.cpuOnly, options.heartbeat != nil { throw .touchesWithoutLooking(option: "--heartbeat") }
+    if options.cpuOnly, options.ping { throw .touchesWithoutLooking(option: "--ping") }
+    guard options.heartbeat != nil else { return }
+    switch options.thread {
+    case .all, .named: throw .heartbeatOfManyThreads
+    case nil, .auto, .main, .id: break
+    }
   }
 
   private func setTarget(_ options: inout Options) throws(UsageError) {

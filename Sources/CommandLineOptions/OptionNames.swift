@@ -1,5 +1,7 @@
 // Finding an option by its name, and the one that was probably meant.
 
+internal import StallCore
+
 extension OptionDefinition {
   static func named(long name: String) -> OptionDefinition? {
     optionTable.first { $0.long == name || $0.alias == name }
@@ -22,20 +24,4 @@ extension OptionDefinition {
     }
     return "--\(best.name)"
   }
-}
-
-/// Insertions, deletions and replacements from one text to the other (Wagner and Fischer, 1974), row by row.
-private func editDistance(_ first: String, _ second: String) -> Int {
-  let letters = Array(second)
-  var row = Array(0...letters.count)
-  for (line, letter) in first.enumerated() {
-    var diagonal = row[0]
-    row[0] = line + 1
-    for column in letters.indices {
-      let replaced = diagonal + (letters[column] == letter ? 0 : 1)
-      diagonal = row[column + 1]
-      row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
-    }
-  }
-  return row[letters.count]
 }

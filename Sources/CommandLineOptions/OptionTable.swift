@@ -32,6 +32,13 @@ package let optionTable: [OptionDefinition] = [
     "home", for: judging, .read("SITE", into: \.home) { (text) throws(ValueProblem) in try readHome(text) },
     "where the loop parks: epoll:7, poll, fd:5, accept:3, sleep, …"),
   OptionDefinition(
+    "heartbeat", for: watching,
+    .read("SYMBOL", into: \.heartbeat) { (text) throws(ValueProblem) in try readHeartbeat(text) },
+    "a variable that the loop counts up; also MODULE:SYMBOL, MODULE+0xN"),
+  OptionDefinition(
+    "ping", for: watching, .set(\.ping, to: true),
+    "write to the wake-up of a known loop, to see whether it comes round"),
+  OptionDefinition(
     "threshold", short: "t", for: judging,
     .read("DUR", default: "500ms", into: \.threshold, by: readThreshold),
     "a stall is this long; at least 10ms"),

@@ -75,6 +75,11 @@ func readHome(_ text: String) throws(ValueProblem) -> HomeSelector {
   return home
 }
 
+func readHeartbeat(_ text: String) throws(ValueProblem) -> HeartbeatName {
+  guard let name = HeartbeatName(ByteString(text)) else { throw .notAVariable }
+  return name
+}
+
 func readOutput(_ text: String) throws(ValueProblem) -> OutputDestination {
   if text.isEmpty { throw .emptyFileName }
   if text == "-" { return .standardOutput }

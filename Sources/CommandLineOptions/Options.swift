@@ -80,6 +80,10 @@ package struct Options: Sendable, Equatable {
   package var thread: ThreadChoice?
   /// Where the loop parks; nil: to be found out.
   package var home: HomeSelector?
+  /// The variable that the loop counts its rounds in; nil: none is known.
+  package var heartbeat: HeartbeatName?
+  /// The loop's own wake-up may be raised.
+  package var ping = false
   package var threshold = Duration.milliseconds(500)
   /// Percent of one core; 0 turns it off.
   package var cpuThreshold = 70.0

@@ -18,6 +18,7 @@ package enum ValueProblem: Error, Sendable, Equatable {
   case namedProbe
   case notADescriptor
   case notAHome(likely: String?)
+  case notAVariable
   case emptyFileName
   case onlyAFile
   case notAProcessID
@@ -51,6 +52,7 @@ package enum ValueProblem: Error, Sendable, Equatable {
     case .notADescriptor: " names no descriptor; \(option) fd:3?"
     case .notAHome(let likely?): " names no wait; \(option) \(likely)?"
     case .notAHome(nil): " names no wait; \(HomeSelector.choices.joined(separator: ", "))?"
+    case .notAVariable: " names no variable; \(option) SYMBOL, MODULE:SYMBOL or MODULE+0x4010?"
     case .emptyFileName: " is an empty name; \(option) stalls.txt, or \(option) - for standard output?"
     case .onlyAFile: " is no file; \(option) FILE?"
     case .notAProcessID: " is not a process id\n  next: `pgrep NAME` prints the ids of a program"
@@ -86,6 +88,8 @@ package enum UsageError: Error, Sendable, Equatable {
   case recordWhileWaiting
   case noRecording
   case secondRecording(ByteString)
+  case heartbeatOfManyThreads
+  case touchesWithoutLooking(option: String)
 
   /// One or two lines without a trailing newline, each ending in what to try. Arguments are escaped.
   package var text: String {
@@ -114,6 +118,10 @@ package enum UsageError: Error, Sendable, Equatable {
     case .noRecording: "no recording was named; stallwatch replay FILE"
     case .secondRecording(let word):
       "one recording at a time, and \(shown(word)) is one more; replay it by itself"
+    case .heartbeatOfManyThreads:
+      "--heartbeat is the counter of one loop; --thread TID, or leave --thread out"
+    case .touchesWithoutLooking(let option):
+      "--cpu-only looks into nothing, and \(option) needs what is in there; leave one of them out"
     case .noProcess(.dump): "no process was named; stallwatch dump --pid PID"
     case .noProcess: "no process was named; stallwatch --pid PID, or stallwatch run -- COMMAND"
     case .noProgram: "run needs a command; stallwatch run -- ./app"

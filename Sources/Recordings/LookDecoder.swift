@@ -141,10 +141,13 @@ extension RecordingInput {
   fileprivate mutating func passes(before later: Instant) throws(RecordingProblem) -> PassSight? {
     let code = try byte()
     if code == 0 { return nil }
-    guard let source = PassSource(code: code) else { throw damage }
+    guard let source = PassSource(code: code & 15),
+      let passSource = code >> 4 == 0 ? source : PassSource(code: code >> 4)
+    else { throw damage }
     var passes = PassSight(
       source: source, firstPass: try moment(before: later), lastPass: try moment(before: later),
       lastPassAfter: try moment(before: later), quietSince: try moment(before: later))
+    passes.passSource = passSource
     passes.count = try number(upTo: Int(Int32.max))
     passes.longestRound = try duration()
     return passes

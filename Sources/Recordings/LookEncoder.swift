@@ -141,9 +141,10 @@ extension RecordingBytes {
     }
   }
 
-  /// 0: nil; else the number of the source and what it saw.
+  /// 0: nil; else the number of the source, above that of another one that saw the pass, and what they saw.
   fileprivate mutating func append(_ passes: PassSight?, before moment: Instant) {
-    append(passes?.source.code ?? 0)
+    let other = passes.flatMap { $0.passSource == $0.source ? nil : $0.passSource }
+    append((passes?.source.code ?? 0) | (other?.code ?? 0) << 4)
     guard let passes else { return }
     append(passes.firstPass, before: moment)
     append(passes.lastPass, before: moment)

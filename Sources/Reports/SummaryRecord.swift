@@ -79,6 +79,36 @@ struct PhaseCountRecord: Sendable, Encodable {
   init(_ counts: PhaseCounts) { (launch, suspend, quit) = (counts.launch, counts.suspend, counts.quit) }
 }
 
+/// How long a loop took to answer wake-ups of ours.
+package struct ResponseSummary: Sendable, Encodable {
+  let count: Int
+  let median: Milliseconds
+  let percentile99: Milliseconds
+  let longest: Milliseconds
+
+  /// Nil if there was none.
+  package init?(_ times: ResponseTimes) {
+    let sorted = times.sorted
+    guard !sorted.isEmpty else { return nil }
+    count = times.count
+    median = Milliseconds(nearestRank(50, of: sorted))
+    percentile99 = Milliseconds(nearestRank(99, of: sorted))
+    longest = Milliseconds(times.longest)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case count
+    case median = "p50_ms"
+    case percentile99 = "p99_ms"
+    case longest = "longest_ms"
+  }
+}
+
+/// The smallest value that at least that share of all values, of which there is one, does not exceed.
+private func nearestRank(_ share: Int, of sorted: [Duration]) -> Duration {
+  sorted[(sorted.count * share + 99) / 100 - 1]
+}
+
 package struct SummaryRecord: Sendable, Encodable {
   let generation: Int
   let watched: Milliseconds
@@ -98,6 +128,7 @@ package struct SummaryRecord: Sendable, Encodable {
   let parked: Percent?
   let places: [PlaceSummary]
   let probe: ProbeSummary?
+  let responses: ResponseSummary?
   let ownCost: OwnCost
 
   /// - Parameters:
@@ -109,12 +140,13 @@ package struct SummaryRecord: Sendable, Encodable {
   ///   - nearMisses: the longest working spells below the threshold, longest first.
   ///   - parkedShare: of the time in which it was known what the loop did, 0…1; nil without a loop.
   ///   - places: most time first.
+  ///   - responses: to `--ping`; nil without any.
   package init(
     generation: Int = 1, watched: Duration, stalls: StallTotals, suppressed: Int = 0, unverified: Int,
     saturation: SaturationTotals = SaturationTotals(), busyThreads: Int, phases: PhaseCounts = PhaseCounts(),
     nearMisses: [Duration],
     suggestion: SuggestedThreshold? = nil, parkedShare: Double?, places: [PlaceSummary],
-    probe: ProbeSummary? = nil, ownCost: OwnCost
+    probe: ProbeSummary? = nil, responses: ResponseSummary? = nil, ownCost: OwnCost
   ) {
     let sorted = stalls.durations.sorted()
     self.generation = generation
@@ -135,14 +167,14 @@ package struct SummaryRecord: Sendable, Encodable {
     parked = parkedShare.map { Percent($0 * 100) }
     self.places = places
     self.probe = probe
+    self.responses = responses
     self.ownCost = ownCost
   }
 
-  /// By nearest rank: the smallest value that at least that share of all values does not exceed. Nil for fewer than
-  /// two values, where it would only repeat them.
+  /// Nil for fewer than two values, where it would only repeat them.
   private static func percentile(_ share: Int, of sorted: [Duration]) -> Milliseconds? {
     guard sorted.count >= 2 else { return nil }
-    return Milliseconds(sorted[(sorted.count * share + 99) / 100 - 1])
+    return Milliseconds(nearestRank(share, of: sorted))
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -163,6 +195,7 @@ package struct SummaryRecord: Sendable, Encodable {
     case parked = "parked_percent"
     case places
     case probe
+    case responses = "ping_responses"
     case ownCost = "own_cost"
   }
 }

@@ -26,6 +26,7 @@ extension SummaryRecord {
       )
     }
     if let suggestion { lines.append(advice(suggestion)) }
+    if let responses { lines.append(responses.line) }
     if let parked { lines.append("idle \(parked.spoken) of the time") }
     if unverified > 0, style.detail != .everything {
       lines.append("\(counted(unverified, "spell")) may have been stalls or many short jobs (-v shows them)")
@@ -72,6 +73,13 @@ extension PlaceSummary {
   fileprivate func line(placeColumn: Int) -> String {
     let numbers = paddedLeft("\(grouped(count)) ×", to: 6) + paddedLeft(total.duration.spoken, to: 10)
     return "  " + padded(place.text, to: placeColumn) + numbers + (cause.map { "   \($0.rawValue)" } ?? "")
+  }
+}
+
+extension ResponseSummary {
+  fileprivate var line: String {
+    "answered \(counted(count, "ping")): half within \(median.duration.spoken), 99 % within "
+      + "\(percentile99.duration.spoken), longest \(longest.duration.spoken)"
   }
 }
 

@@ -65,6 +65,12 @@ package struct CaptureServer: ~Copyable {
     case .mainQueue:
       reply.bytes = request.mainQueue()
       return nil
+    case .raiseWakeUp:
+      reply.bytes = request.raiseWakeUp()
+      return nil
+    case .wakeUp:
+      reply.bytes = request.isWakeUpTaken()
+      return nil
     case .mappedFile, .debugFile, .perfMap, .copyOfModule: return request.openFile()
     }
   }

@@ -79,7 +79,7 @@ extension CaptureRequest {
       return SharedFile(file)
     case .copyOfModule:
       return [MemoryRegion](decoding: bytes).flatMap { TargetFileAccess.copyOfModule($0, of: processID) }
-    case .thread, .memory, .maps, .commandLine, .executable, .mainQueue: return nil
+    case .thread, .memory, .maps, .commandLine, .executable, .mainQueue, .raiseWakeUp, .wakeUp: return nil
     }
   }
 }

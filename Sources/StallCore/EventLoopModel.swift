@@ -72,7 +72,7 @@ package struct EventLoopModel: Sendable {
 
   private mutating func position(in observation: ThreadObservation) -> LoopPosition {
     if observation.state.isPaused { return .paused }
-    if let homeIndex, let pass = observation.passes?.lastPass { candidates[homeIndex].pass(at: pass) }
+    if let homeIndex, let passes = observation.passes { candidates[homeIndex].pass(passes) }
     let isFirstLook = lastTimesScheduled == nil
     let hasMoved = lastTimesScheduled != observation.timesScheduled
     lastTimesScheduled = observation.timesScheduled

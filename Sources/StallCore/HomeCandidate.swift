@@ -26,6 +26,8 @@ package struct HomeCandidate: Sendable {
   /// The thread was found here by the very first look: where an idle program most likely is.
   package let wasFoundHere: Bool
   package var hint = HomeHint.none
+  /// Seen while it was the home, by what sees them.
+  private var passes = 0
   /// It was the home until another one was waited on instead.
   var wasHome = false
   /// Where it was waited for the first time.
@@ -95,10 +97,13 @@ package struct HomeCandidate: Sendable {
   package var isProvenByTime: Bool { !isMultiplexer || site.isKnownByKind }
 
   /// The loop came round: it is there, parked or not.
-  mutating func pass(at moment: Instant) { lastSeen = max(lastSeen, moment) }
+  mutating func pass(_ sight: PassSight) {
+    if let pass = sight.lastPass { lastSeen = max(lastSeen, pass) }
+    passes += min(sight.count, 1000)
+  }
 
   /// The thread came back to it so often that it is no matter of one callback.
-  var hasProvedItself: Bool { visits >= 5 }
+  var hasProvedItself: Bool { visits + passes >= 5 }
 
   /// The thread came back to it.
   package var wasReturnedTo: Bool { visits >= 2 }

@@ -27,14 +27,17 @@ package struct PassSight: Sendable, Equatable {
   /// been more.
   package var count = 0
   package var longestRound: Duration = .zero
-  /// What would have seen it.
+  /// What would have seen a pass from `quietSince` on.
   package var source: PassSource
+  /// What saw `firstPass`; only a breakpoint's is exact.
+  package var passSource: PassSource
 
   package init(
     source: PassSource, firstPass: Instant? = nil, lastPass: Instant? = nil, lastPassAfter: Instant? = nil,
     quietSince: Instant? = nil
   ) {
     self.source = source
+    passSource = source
     self.firstPass = firstPass
     self.lastPass = lastPass
     self.lastPassAfter = lastPassAfter
@@ -43,4 +46,48 @@ package struct PassSight: Sendable, Equatable {
 
   /// Nothing came round between `moment` and the look that has this sight.
   package func isQuiet(since moment: Instant) -> Bool { quietSince.map { $0 <= moment } ?? false }
+}
+
+extension PassSight {
+  /// What two sources say together; the first is the better one where both say the same. A pass that either saw ends what
+  /// was quiet to the other.
+  package static func combined(_ better: PassSight?, _ lesser: PassSight?) -> PassSight? {
+    guard let better, let lesser else { return better ?? lesser }
+    var sight = better
+    sight.takeQuiet(of: better, lesser)
+    if let pass = lesser.lastPass, !better.saw(passOf: lesser), better.lastPass.map({ $0 < pass }) ?? true {
+      (sight.lastPass, sight.lastPassAfter) = (pass, lesser.lastPassAfter)
+    }
+    if let first = lesser.firstPass, better.firstPass.map({ first < $0 }) ?? true {
+      (sight.firstPass, sight.passSource) = (first, lesser.passSource)
+    }
+    if better.count == 0 { (sight.count, sight.longestRound) = (lesser.count, lesser.longestRound) }
+    return sight
+  }
+
+  /// The longer of the two quiet stretches, and who vouches for it.
+  private mutating func takeQuiet(of better: PassSight, _ lesser: PassSight) {
+    quietSince = better.quietSince(besides: lesser)
+    guard let other = lesser.quietSince(besides: better), quietSince.map({ other < $0 }) ?? true else {
+      return
+    }
+    (quietSince, source) = (other, lesser.source)
+  }
+
+  private func quietSince(besides other: PassSight) -> Instant? {
+    guard let quietSince, let pass = other.lastPass, !saw(passOf: other) else { return quietSince }
+    return max(quietSince, pass)
+  }
+
+  /// The pass of which the other knows only between which moments it was may be one that was seen here.
+  private func saw(passOf other: PassSight) -> Bool {
+    guard let lastPass, let after = other.lastPassAfter else { return false }
+    return lastPass > after
+  }
+
+  /// The loop came round at a time all of which was quiet to the other.
+  package func contradicts(_ other: PassSight) -> Bool {
+    guard firstPass != nil, let after = lastPassAfter, let quietSince = other.quietSince else { return false }
+    return quietSince <= after
+  }
 }

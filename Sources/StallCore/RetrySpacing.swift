@@ -11,6 +11,9 @@ package struct RetrySpacing: Sendable {
 
   package init() {}
 
+  /// Nothing was refused so far.
+  package var isFirst: Bool { notBefore == nil }
+
   package func isDue(at moment: Instant) -> Bool { notBefore.map { moment >= $0 } ?? true }
 
   package mutating func refuse(at moment: Instant) {

@@ -77,7 +77,7 @@ extension WorkingSpell {
     let pass = min(look.at, max(certain.at, look.passes?.firstPass ?? look.at))
     let sleeps = look.voluntarySwitches &- certain.voluntarySwitches
     // It did not park before it passed, and that is when the work was over.
-    let isExact = look.passes?.source == .breakpoint && sleeps <= (look.isBlocked ? 1 : 0)
+    let isExact = look.passes?.passSource == .breakpoint && sleeps <= (look.isBlocked ? 1 : 0)
     return ended(
       between: isExact ? pass : certain.at, isExact ? pass : likelyEnd(after: certain, before: pass, look),
       and: pass,

@@ -48,7 +48,7 @@ final class FollowedThread {
     detector = StallDetector(
       threshold: options.threshold, interval: options.interval, home: isQueue ? .mainQueue : options.home)
     detector.isBlindToLoop = options.cpuOnly
-    passes = HomePasses(thread: record.threadID, isOff: options.noBreakpoint || isQueue)
+    passes = HomePasses(thread: record.threadID, options, isOff: isQueue)
     phases = PhaseModel(options.phaseThresholds, isJudged: !options.cpuOnly && !isQueue)
     surroundings = SurroundingsWatch(interval: detector.alertInterval)
     nextLook = .now
@@ -82,7 +82,8 @@ final class FollowedThread {
     // A queue tells its passes itself.
     if record.role != .mainQueue {
       seen.passes =
-        passes.look(at: seen, detector.loop.home, hasNews ? inquiry : nil)
+        passes.look(
+          at: seen, detector.loop.home, hasNews ? inquiry : nil, isAtWork: !detector.isSettled, context)
         ?? answers.flatMap { passes(in: $0, seen) }
     }
     context.recorder?.background(observer.isInBackground, index, at: seen.at)
@@ -109,9 +110,12 @@ final class FollowedThread {
     perform(detector.saturation, seen)
     perform(phases.observe(seen, detector.position, home: detector.loop.home, { numbers.newPhase() }), seen)
     if let deadline = phases.deadline, deadline > seen.at { nextLook = min(nextLook, deadline) }
+    passes.tell(context)
     if let remark = remarks.next(after: seen, detector, inquiry) { context.tell(remark) }
     if !isFirst, !detector.isStalled { inquire(after: seen) }
   }
+
+  var responseTimes: ResponseTimes { passes.responseTimes }
 
   /// For the main queue: who works for it, or last did.
   var worker: Int32? { observer.worker }
@@ -183,6 +187,7 @@ final class FollowedThread {
     note(.began(after: lastLook?.at ?? .now, by: .now))
     detector.forget()
     inquiry.forget()
+    passes.forget(context)
     context.programChanges.count += 1
   }
 

@@ -1,36 +1,113 @@
-// Has the passes of a thread's loop watched, wherever its home turns out to be.
+// Has the passes of a thread's loop watched, wherever its home turns out to be, by all that can see them.
 
+internal import CommandLineOptions
 internal import Observation
+internal import Reports
 internal import StallCore
 
 struct HomePasses: ~Copyable {
   private let thread: Int32
   private let isOff: Bool
+  private var ping: LoopPing?
+  /// The first stack said that the loop has a wake-up of its own.
+  private var mayPing = false
   private var monitor: PassMonitor?
   /// The home whose returns are watched.
   private var home: Multiplexer?
+  /// A home whose returns turned out to be elsewhere.
+  private var mistaken: Multiplexer?
+  /// The quiet stretch of the breakpoint in which something else saw a pass, and how many.
+  private var contradicted: (since: Instant, passes: Int)?
+  private var remark: NoticeRecord?
 
-  init(thread: Int32, isOff: Bool) {
+  /// A counter may be read between a pass and the instruction that counts it; two cannot.
+  private static let mostContradictions = 2
+
+  init(thread: Int32, _ options: Options, isOff: Bool) {
     self.thread = thread
-    self.isOff = isOff
+    self.isOff = isOff || options.noBreakpoint
+    ping = options.ping ? LoopPing(threshold: options.threshold) : nil
   }
 
-  /// What is known of passes at this look. `news` is given where something new may be known of where the home's wait
-  /// returns to.
-  mutating func look(at look: ThreadObservation, _ home: HomeCandidate?, _ news: HomeInquiry?) -> PassSight? {
-    if let news, let home, !isOff { watch(home, news.returns(of: home)) }
-    if self.home != home?.site.multiplexer {
-      self.home = nil
-      monitor?.forgetHome()
+  /// What is known of passes at this look. `news` is given where something new may be known of the home's wait;
+  /// `isAtWork`: the look before found the loop so.
+  mutating func look(
+    at look: ThreadObservation, _ home: HomeCandidate?, _ news: HomeInquiry?, isAtWork: Bool,
+    _ context: WatchContext
+  ) -> PassSight? {
+    if let news, let home { take(news, home) }
+    if self.home != home?.site.multiplexer { stop() }
+    let isParked = home.map { look.isWait(on: $0) } ?? false
+    // The breakpoint last: what it has not seen by then, the others cannot have seen before.
+    let beat =
+      context.loopThread == thread
+      ? context.heartbeat?.look(at: look, isParked: isParked, thread, context.camera) : nil
+    let answer = ping?.look(
+      at: look, home, mayPing: mayPing, isParked: isParked, isAtWork: isAtWork, context.camera)
+    return combine(with: PassSight.combined(beat, answer), at: look)
+  }
+
+  /// A new program runs in the process.
+  mutating func forget(_ context: WatchContext) {
+    stop()
+    if context.loopThread == thread { context.heartbeat?.forget() }
+    (mistaken, contradicted, mayPing) = (nil, nil, false)
+    ping?.forget()
+  }
+
+  /// Says what is, or is not, relied on.
+  mutating func tell(_ context: WatchContext) {
+    if let remark = remark.take() ?? ping?.takeRemark() ?? context.heartbeat?.takeRemark() {
+      context.queue.push(.notice(remark))
     }
-    return monitor?.look(at: look.at, timesScheduled: look.timesScheduled, mayArm: true)
+  }
+
+  var responseTimes: ResponseTimes { ping?.responseTimes ?? ResponseTimes() }
+
+  private mutating func take(_ news: HomeInquiry, _ home: HomeCandidate) {
+    mayPing = news.reading(of: home)?.mayPing ?? false
+    if !isOff { watch(home, news.returns(of: home)) }
+  }
+
+  private mutating func combine(with other: PassSight?, at look: ThreadObservation) -> PassSight? {
+    var sight = monitor?.look(at: look.at, timesScheduled: look.timesScheduled, mayArm: true)
+    if let other, let seen = sight, isContradicted(seen, by: other) {
+      sight = nil
+      mistaken = self.home
+      stop()
+      remark = NoticeRecord(
+        .breakpoint,
+        "the \(other.passSource.rawValue) sees the loop come round where the breakpoint does not; "
+          + "the breakpoint is not used any more")
+    }
+    return PassSight.combined(sight, other)
+  }
+
+  private mutating func isContradicted(_ sight: PassSight, by other: PassSight) -> Bool {
+    guard other.contradicts(sight), let since = sight.quietSince else { return false }
+    let passes = contradicted?.since == since ? contradicted?.passes ?? 0 : 0
+    contradicted = (since, passes + 1)
+    return passes + 1 >= Self.mostContradictions
+  }
+
+  private mutating func stop() {
+    home = nil
+    monitor?.forgetHome()
   }
 
   private mutating func watch(_ home: HomeCandidate, _ returns: [WaitReturn]) {
-    guard let address = returns.last?.programCounter else { return }
+    guard let address = returns.last?.programCounter, home.site.multiplexer != mistaken else { return }
     if monitor == nil { monitor = PassMonitor(thread: thread) }
     let stackPointers = returns.filter { $0.programCounter == address }.map(\.stackPointer)
     monitor?.setHome(address: address, stackPointers: stackPointers)
     self.home = home.site.multiplexer
+  }
+}
+
+extension ThreadObservation {
+  /// Where this home parks, as far as one look tells.
+  fileprivate func isWait(on home: HomeCandidate) -> Bool {
+    guard case .blocked(let call) = activity else { return false }
+    return Site(call, descriptors: descriptors).map(home.matches) ?? false
   }
 }

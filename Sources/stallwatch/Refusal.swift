@@ -91,6 +91,55 @@ enum Refusal {
     return ("kernel.perf_event_paranoid is \(level)", "sudo sysctl kernel.perf_event_paranoid=2")
   }
 
+  static func noHeartbeat(_ name: HeartbeatName, _ finding: HeartbeatFinding) -> ProgramFailure {
+    let (clause, next) = ofHeartbeat(finding)
+    return ProgramFailure(
+      code: .wrongUsage, text: "--heartbeat \(name.text.escaped) \(clause)", next: next)
+  }
+
+  /// What the search for `--heartbeat` came to: a clause after its name, and what to try where it was not found.
+  static func ofHeartbeat(_ finding: HeartbeatFinding) -> (clause: String, next: String?) {
+    func listed(_ names: [ByteString]) -> String { names.map(\.escaped).joined(separator: ", ") }
+    switch finding {
+    case .found(_, let width, let place): return ("is \(place.escaped), \(width) bytes", nil)
+    case .several(let places): return ("may be any of \(listed(places))", "--heartbeat with one of these")
+    case .unusable(let why): return (ByteString(why).escaped, "another variable")
+    case .unknown(let nearest) where nearest.isEmpty:
+      return (
+        "is in no symbol table of the program and its libraries",
+        "`nm PROGRAM | grep ' [BbDd] '` lists its variables"
+      )
+    case .unknown(let nearest):
+      return ("is not found; \(listed(nearest))?", "--heartbeat with the name that was meant")
+    case .noModule(let modules):
+      return ("is in a module that is not loaded (yet); loaded are \(listed(modules))", nil)
+    case .failed(let why): return ("was not found: \(ByteString(why).escaped)", nil)
+    }
+  }
+
+  /// Why `--ping` leaves a loop alone, and what would help.
+  static func ofPing(_ refusal: WakeUpRefusal, _ process: Int32) -> (why: String, next: String?) {
+    let heartbeat = "--heartbeat or the breakpoint tell as much"
+    switch refusal {
+    case .notAllowed(let error) where error == .notSupported:
+      return ("pidfd_getfd needs Linux 5.6", heartbeat)
+    case .notAllowed(let error) where error.meansNotAllowed:
+      var facts = RightsFacts(process)
+      facts.areWaitsSeen = true
+      let denial = Denial(facts)
+      return ("its descriptor is refused (\(error.text)): \(denial.why)", denial.next)
+    case .notAllowed(let error): return (error.text, nil)
+    case .unreadable: return ("what it waits on cannot be read", nil)
+    case .noneFound: return ("it waits on no eventfd, which would be its wake-up", heartbeat)
+    case .several(let count):
+      return ("it waits on \(count) eventfds, and nothing tells which one is its own wake-up", heartbeat)
+    case .neverTaken: return ("it never empties its wake-up (libuv 1.49 and newer)", heartbeat)
+    case .isSemaphore: return ("the eventfd that it waits on is no wake-up of a loop", heartbeat)
+    case .kernelTooOld: return ("whether its eventfd is a semaphore is told from Linux 6.5 on", heartbeat)
+    case .replaced, .isRaised: return ("its wake-up changes all the time", nil)
+    }
+  }
+
   /// From 3 on a patch of Debian and Ubuntu keeps every event from ordinary users.
   private static var perfEventParanoia: UInt64? {
     let text = try? readPseudoFile("/proc/sys/kernel/perf_event_paranoid")

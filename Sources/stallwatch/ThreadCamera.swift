@@ -56,6 +56,35 @@ final class ThreadCamera {
     return true
   }
 
+  /// The number in so many bytes at an address; nil: the helper has no answer now.
+  func readNumber(
+    of thread: Int32, at address: UInt64, _ width: Int
+  ) -> Result<UInt64, CaptureFailure>? {
+    guard helper.isReady() else { return nil }
+    do throws(CaptureFailure) {
+      let bytes = try helper.readMemory(ofThread: thread, at: address, count: width)
+      return bytes.count == width
+        ? .success(bytes.littleEndian(at: 0, count: width)) : .failure(.refused(.badAddress))
+    } catch {
+      guard case .refused = error else { return nil }
+      return .failure(error)
+    }
+  }
+
+  /// Nil: the helper has no answer now.
+  func raiseWakeUp(waitingOn place: WakeUpPlace) -> Result<WakeUpCounter, WakeUpRefusal>? {
+    guard helper.isReady() else { return nil }
+    return (try? helper.raiseWakeUp(of: process, waitingOn: place)) ?? nil
+  }
+
+  /// What is known of a wake-up that was raised; nil: nothing now.
+  func wakeUp(_ counter: WakeUpCounter) -> WakeUpState? {
+    guard helper.isReady() else { return nil }
+    do throws(CaptureFailure) {
+      return try helper.isWakeUpTaken(counter, of: process).map { $0 ? .taken : .raised } ?? .gone
+    } catch { return nil }
+  }
+
   /// Copies a thread. `look` is what the watch has just seen of it, if it did. Only a dump waits for a helper that is
   /// not there yet.
   func capture(

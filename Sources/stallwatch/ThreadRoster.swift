@@ -100,6 +100,7 @@ struct ThreadRoster {
         context.tell(.threadFollowed, "the main thread runs a loop now; following it alone")
       }
       context.retire(&threads) { $0 !== first }
+      context.loopThread = first.record.threadID
       found = nil
       distance = Self.longestDistance
       return
@@ -126,6 +127,7 @@ struct ThreadRoster {
     guard let thread = follow(record) else { return }
     context.retire(&threads) { $0 !== first }
     threads.append(thread)
+    context.loopThread = finding.threadID
     context.tell(.threadFollowed, sentence(finding, first))
   }
 

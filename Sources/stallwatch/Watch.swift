@@ -1,5 +1,6 @@
 // One watch from beginning to end: opens what it needs, starts the report thread, runs the loop, waits for the last word.
 
+internal import Analysis
 internal import CommandLineOptions
 internal import Glibc
 internal import Linux
@@ -24,6 +25,7 @@ struct Watch {
     self.options = options
     self.process = process
     let answers = HomeAnswers()
+    let heartbeat = try Self.findHeartbeat(options, process)
     let command: [ByteString]?
     let buildID: String?
     let sight: WaitSight
@@ -48,7 +50,8 @@ struct Watch {
       queue = try ReportQueue()
       let recorder = channel.map { [queue] in LookRecorder($0, queue) }
       let context = WatchContext(
-        options, process, camera: camera, queue: queue, answers: answers, recorder: recorder)
+        options, process, camera: camera, queue: queue, answers: answers, recorder: recorder,
+        heartbeat: options.heartbeat.map { WatchedHeartbeat($0, process: process.id, first: heartbeat) })
       let isByName = if case .named = options.thread { true } else { false }
       first = isByName ? nil : FollowedThread(process.thread, context, observer: observer)
       loop = try WatchLoop(context, signals: signals, first: first, requests: requests, meaning: meaning)
@@ -72,6 +75,19 @@ struct Watch {
             process, options, rights, command: command, buildID: buildID, startedAt: loop.totals.began)))
     }
     queue.push(.attached(AttachRecord(process, options, rights, command: command, buildID: buildID)))
+  }
+
+  /// In a program that runs already, a name that means nothing is a mistake; one that starts may load it later.
+  private static func findHeartbeat(
+    _ options: Options, _ process: WatchedProcess
+  ) throws(ProgramFailure) -> HeartbeatFinding? {
+    guard let name = options.heartbeat, options.command == .watch, !options.wait else { return nil }
+    var finder = HeartbeatFinder(process: process.id)
+    let finding = finder.find(name, of: process.thread.threadID)
+    switch finding {
+    case .found, .noModule, .failed: return finding
+    case .several, .unusable, .unknown: throw Refusal.noHeartbeat(name, finding)
+    }
   }
 
   /// Watches; `ending` tells how the process ended, if it did.

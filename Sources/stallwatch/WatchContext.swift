@@ -22,6 +22,10 @@ final class WatchContext {
   let probe: ProbeMailbox?
   /// Of phases that took too long as a whole.
   var phases = PhaseCounts()
+  /// The variable that the loop counts its rounds in.
+  let heartbeat: WatchedHeartbeat?
+  /// The thread that runs the loop, as far as is known: the heartbeat is its.
+  var loopThread: Int32
   private var episodes = 0
   private var threadIndexes = 0
   private var lastPause: String?
@@ -29,9 +33,11 @@ final class WatchContext {
 
   init(
     _ options: Options, _ process: WatchedProcess, camera: ThreadCamera, queue: ReportQueue,
-    answers: HomeAnswers, recorder: LookRecorder?
+    answers: HomeAnswers, recorder: LookRecorder?, heartbeat: WatchedHeartbeat?
   ) {
     self.recorder = recorder
+    self.heartbeat = heartbeat
+    loopThread = process.thread.threadID
     self.answers = answers
     self.options = options
     self.process = process
@@ -45,6 +51,7 @@ final class WatchContext {
   /// What threads that are not followed any more have added up to.
   private(set) var retiredLooks = LookCount()
   private(set) var retiredStatistics = LoopStatistics()
+  private(set) var retiredResponseTimes = ResponseTimes()
 
   /// Detectors count their own episodes; in the records of a watch each has a number of its own.
   func newEpisode() -> Int {
@@ -64,6 +71,7 @@ final class WatchContext {
       thread.end(thread.missedLooks > 0 ? .threadEnded : .threadChanged)
       retiredLooks.add(thread.looks)
       retiredStatistics.add(thread.detector.statistics)
+      retiredResponseTimes.add(thread.responseTimes)
     }
     threads.removeAll(where: isOver)
   }

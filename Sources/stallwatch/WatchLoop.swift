@@ -224,12 +224,14 @@ final class WatchLoop {
     context.recorder?.finish()
     var looks = context.retiredLooks
     var statistics = context.retiredStatistics
+    var responseTimes = context.retiredResponseTimes
     for thread in threads {
+      responseTimes.add(thread.responseTimes)
       looks.add(thread.looks)
       statistics.add(thread.detector.statistics)
     }
     totals.finish(
-      statistics, looks, phases: context.phases, probe: context.probeSummary,
+      statistics, looks, phases: context.phases, probe: context.probeSummary, responseTimes,
       targetStopped: context.camera.targetStopped,
       helperCPU: context.camera.helperCPUTime, at: .now)
   }

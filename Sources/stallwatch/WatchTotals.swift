@@ -15,6 +15,7 @@ struct WatchTotals: Sendable {
   private(set) var statistics = LoopStatistics()
   private(set) var phases = PhaseCounts()
   private(set) var probe: ProbeSummary?
+  private(set) var responseTimes = ResponseTimes()
   private(set) var watched: Duration = .zero
   private(set) var targetStopped: Duration = .zero
   private(set) var cpuTime: Duration = .zero
@@ -46,7 +47,7 @@ struct WatchTotals: Sendable {
 
   mutating func finish(
     _ statistics: LoopStatistics, _ looks: LookCount, phases: PhaseCounts, probe: ProbeSummary?,
-    targetStopped: Duration,
+    _ responseTimes: ResponseTimes, targetStopped: Duration,
     helperCPU: Duration,
     at end: Instant
   ) {
@@ -54,6 +55,7 @@ struct WatchTotals: Sendable {
     self.looks = looks
     self.phases = phases
     self.probe = probe
+    self.responseTimes = responseTimes
     self.targetStopped = targetStopped
     watched = end - began
     cpuTime = .nanoseconds(Clock.ownCPUNanoseconds) - ownCPUBefore + helperCPU
@@ -74,6 +76,7 @@ extension SummaryRecord {
         statistics.spells, stalls: statistics.stalls.count, threshold: threshold, watched: totals.watched),
       parkedShare: statistics.parkedShare, places: places.longestPlaces(10).map(PlaceSummary.init),
       probe: totals.probe,
+      responses: ResponseSummary(totals.responseTimes),
       ownCost: OwnCost(
         cpuTime: totals.cpuTime + analystCPU, watched: totals.watched, looks: totals.looks.all,
         lateLooks: totals.looks.late, targetStopped: totals.targetStopped))

@@ -138,7 +138,8 @@ private func offers(_ line: String) throws -> [String] {
 @Suite struct BashCompletionTests {
   @Test(arguments: [
     ("stallwatch --thres", ["--threshold"]), ("stallwatch --cpu-w", ["--cpu-window"]),
-    ("stallwatch dump --ne", ["--never-stop"]), ("stallwatch dump --thresh", []), ("stallwatch run --pi", []),
+    ("stallwatch dump --ne", ["--never-stop"]), ("stallwatch dump --thresh", []),
+    ("stallwatch run --pid", []),
     ("stallwatch --color ", ["auto", "always", "never"]), ("stallwatch --color=al", ["always"]),
     ("stallwatch -t ", []), ("stallwatch --generate b", ["bash"]), ("stallwatch ru", ["run"]),
     ("stallwatch -o run --thres", ["--threshold"]),

@@ -247,5 +247,5 @@ import Testing
 }
 
 /// On our own thread, anywhere.
-private let canSetBreakpoints: Bool =
+let canSetBreakpoints: Bool =
   (try? ExecutionBreakpoint(thread: 0, address: 0x1000, fires: 1)) != nil

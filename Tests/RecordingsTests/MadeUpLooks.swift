@@ -76,6 +76,7 @@ enum MadeUpLooks {
       source: sources[number / 6 % 4], firstPass: moment - .milliseconds(9),
       lastPass: moment - .milliseconds(3), lastPassAfter: number % 2 == 0 ? nil : moment - .milliseconds(4),
       quietSince: moment)
+    passes.passSource = sources[number / 12 % 4]
     (passes.count, passes.longestRound) = (number, .milliseconds(number))
     return passes
   }

@@ -221,6 +221,7 @@ private func summary() -> SummaryRecord {
           fingerprint: Fingerprint(deep), name: "recurse", count: 1, time: .milliseconds(700), cause: nil)),
     ],
     probe: probeSummary(),
+    responses: ResponseSummary([40, 90, 1310].reduce(into: ResponseTimes()) { $0.add(.milliseconds($1)) }),
     ownCost: OwnCost(
       cpuTime: .milliseconds(101), watched: .seconds(252), looks: 1010, lateLooks: 0,
       targetStopped: .microseconds(936)))

@@ -14,6 +14,9 @@ struct LoopScript {
   var state: ThreadState?
   /// What sees passes; nil: nothing does.
   var breakpoint: ScriptedBreakpoint?
+  /// How often the loop came round.
+  private(set) var rounds: UInt64 = 0
+  var wakeUp = ScriptedWakeUp()
   /// False on a kernel that does not tell when a block began.
   var tellsBlockStart = true
 
@@ -24,6 +27,10 @@ struct LoopScript {
     in number: Int, _ first: UInt64 = 0, depth: UInt64 = 0, third: UInt64 = UInt64.max, set: [Int32]? = nil,
     count: UInt64 = 0
   ) {
+    if number == SystemCallNumber.epollWait, first == 5, wakeUp.isRaised {
+      pass()
+      wakeUp.takeAlone()
+    }
     voluntarySwitches += 1
     blockedSince = now
     descriptors = set.map { DescriptorSet($0) }
@@ -71,7 +78,19 @@ struct LoopScript {
   }
 
   /// The loop's wait returns at once.
-  mutating func pass() { breakpoint?.fire(at: now) }
+  mutating func pass() {
+    breakpoint?.fire(at: now)
+    rounds += 1
+    wakeUp.pass()
+  }
+
+  var isParked: Bool {
+    if case .blocked(let call) = activity {
+      call.number == SystemCallNumber.epollWait && call.arguments.first == 5
+    } else {
+      false
+    }
+  }
 
   mutating func run(_ duration: Duration) {
     if case .blocked(let call) = activity, call.number == SystemCallNumber.epollWait,
@@ -99,40 +118,6 @@ struct LoopScript {
   func blockStart() -> Instant? { tellsBlockStart ? blockedSince : nil }
 }
 
-/// Sees so many passes at most between two looks.
-struct ScriptedBreakpoint {
-  let shots: Int
-  private var left: Int
-  private var quietSince: Instant
-  private var lastPass: Instant?
-  private var seen: [Instant] = []
-  private var longestRound: Duration = .zero
-
-  init(shots: Int, armedAt: Instant) {
-    self.shots = shots
-    left = shots
-    quietSince = armedAt
-  }
-
-  mutating func fire(at moment: Instant) {
-    guard left > 0 else { return }
-    left -= 1
-    seen.append(moment)
-    longestRound = max(longestRound, moment - quietSince)
-    (quietSince, lastPass) = (moment, moment)
-  }
-
-  /// What a look is told. It is armed again then, if need be.
-  mutating func take(at moment: Instant) -> PassSight {
-    var sight = PassSight(
-      source: .breakpoint, firstPass: seen.first, lastPass: lastPass, quietSince: left > 0 ? quietSince : nil)
-    (sight.count, sight.longestRound) = (seen.count, longestRound)
-    (seen, longestRound) = ([], .zero)
-    if left == 0 { (left, quietSince) = (shots, moment) }
-    return sight
-  }
-}
-
 /// A detector that is fed at a fixed distance and keeps what it said.
 struct Watched {
   var script = LoopScript()
@@ -141,6 +126,8 @@ struct Watched {
   private(set) var saturations: [Saturation] = []
   /// On a busy machine a thread that was held is not back in its call when it is looked at.
   var isSlowAfterCapture = false
+  var heartbeat: Heartbeat?
+  var ping: PingLog?
 
   init() {}
 
@@ -149,7 +136,8 @@ struct Watched {
 
   mutating func look() {
     var seen = script.look
-    seen.passes = script.breakpoint?.take(at: seen.at)
+    seen.passes = PassSight.combined(
+      script.breakpoint?.take(at: seen.at), PassSight.combined(beat(seen), answer(seen)))
     let script = self.script
     let (action, next) = detector.observe(seen) { script.blockStart() }
     nextLook = next
@@ -196,6 +184,29 @@ struct Watched {
       if running { script.run(step) } else { script.wait(step) }
       if script.now >= nextLook { look() }
     }
+  }
+
+  /// Reads the rounds as a variable that takes 50 µs to read.
+  private mutating func beat(_ look: ThreadObservation) -> PassSight? {
+    guard heartbeat?.wantsReading(at: look, isParked: script.isParked) ?? false else {
+      heartbeat?.skip()
+      return nil
+    }
+    let reading = Heartbeat.Reading(
+      value: script.rounds, began: look.at, ended: look.at + .microseconds(50))
+    return heartbeat?.take(reading, at: look, isParked: script.isParked)
+  }
+
+  private mutating func answer(_ look: ThreadObservation) -> PassSight? {
+    guard let log = ping else { return nil }
+    if log.isOutstanding {
+      return ping?.see(isTaken: !script.wakeUp.isRaised, at: look, isParked: script.isParked).sight
+    }
+    if !detector.isSettled, log.mayRaise(at: look, isParked: script.isParked) {
+      script.wakeUp.raise()
+      ping?.raise(from: look.at, to: look.at)
+    }
+    return log.sight()
   }
 
   mutating func armBreakpoint(shots: Int) {

@@ -153,40 +153,11 @@ private typealias Call = SystemCallNumber
   @Test(arguments: [0.3, 0.6, 0.85, 0.97, 1.0], [1, 4, 16]) func judgementAgreesWithTheTruth(
     load: Double, shots: Int
   ) {
-    var random = Numbers(state: UInt64(load * 1000) &* 31 &+ UInt64(shots))
     var watched = Watched()
     watched.learnEpoll()
     watched.armBreakpoint(shots: shots)
-    var jobs: [(start: Instant, end: Instant)] = []
-    for _ in 0..<6000 {
-      let isLong = random.next(below: 100) == 0
-      let length = isLong ? random.next(below: 1500) * 1000 : 2000 + random.next(below: 18_000)
-      let pause = Int64(Double(length) * (1 / load - 1))
-      if pause > 0 {
-        watched.script.block(in: Call.epollWait, 5)
-        watched.proceed(.microseconds(pause), running: false)
-      } else {
-        watched.script.pass()
-      }
-      let start = watched.script.now
-      watched.proceed(.microseconds(length), running: true)
-      jobs.append((start, watched.script.now))
-    }
-    watched.script.block(in: Call.epollWait, 5)
-    watched.proceed(.seconds(2), running: false)
-    let verified = watched.ended.filter(\.isVerified)
-    for stall in verified {
-      let middle = stall.startedAt + stall.duration.likely / 2
-      guard let job = jobs.last(where: { $0.start <= middle }) else { continue }
-      let truth = job.end - job.start
-      #expect(truth >= stall.duration.atLeast && truth >= .milliseconds(500), "false stall")
-      #expect(stall.duration.atMost.map { truth <= $0 } ?? true, "beyond its bound")
-    }
-    for job in jobs where job.end - job.start >= .milliseconds(550) {
-      let middle = job.start + (job.end - job.start) / 2
-      let found = verified.contains { $0.startedAt <= middle && middle <= $0.startedAt + $0.duration.likely }
-      #expect(found, "missed \(job.end - job.start)")
-    }
+    let jobs = watched.workByChance(load: load, seed: UInt64(shots), longest: 1500)
+    expectTruth(of: watched, jobs, found: .milliseconds(550))
   }
 }
 
@@ -242,13 +213,3 @@ extension PassTests {
 }
 
 private struct NoStall: Error {}
-
-/// A linear congruential generator (Knuth, The Art of Computer Programming, 3.3.4): the same numbers at every run.
-private struct Numbers {
-  var state: UInt64
-
-  mutating func next(below limit: Int64) -> Int64 {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return Int64(state >> 33) % limit
-  }
-}

@@ -19,6 +19,8 @@ int clinux_open_path(const char *path);
 int clinux_open_path_in(int root, const char *path);
 int clinux_duplicate(int descriptor);
 int clinux_pidfd_open(pid_t pid);
+// A descriptor of our own for an open file of the other process.
+int clinux_pidfd_getfd(int process, int descriptor);
 int clinux_eventfd(void);
 // poll(2) for so long.
 struct pollfd;
