@@ -73,9 +73,9 @@ package struct ProcObserver: ~Copyable {
   /// same and the thread was off the CPU, they all speak of the same block.
   private mutating func lookAnew(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
     var observation = try read(readMemory: readMemory)
-    // Somebody else had the CPU in between: what was read first and what was read last are not of one moment.
-    for _ in 0..<2
-    where Instant(nanoseconds: Clock.monotonicNanoseconds) - observation.at > Self.longestReading {
+    // Somebody else had the CPU in between: what was read first and what was read last are not of one moment. Where the
+    // thread is off the CPU, its own count tells.
+    for _ in 0..<2 where !observation.isBlocked && isStale(observation) {
       observation = try read(readMemory: readMemory)
     }
     for _ in 0..<2 {
@@ -93,6 +93,10 @@ package struct ProcObserver: ~Copyable {
       observation.state = .frozen
     }
     return observation
+  }
+
+  private func isStale(_ observation: ThreadObservation) -> Bool {
+    Instant(nanoseconds: Clock.monotonicNanoseconds) - observation.at > Self.longestReading
   }
 
   /// When the block of the last look began; nil if the thread was not blocked or the kernel does not tell.

@@ -110,7 +110,8 @@ import Testing
     let (snapshot, walk) = try Self.walk(stack, &helper, space)
     // The other stack, and what lies behind as much of it as is read at once.
     #expect(snapshot.way == .perf && !snapshot.morePieces.isEmpty)
-    #expect(snapshot.morePieces.allSatisfy(\.isLater))
+    let areLater = snapshot.morePieces.allSatisfy(\.isLater)
+    #expect(areLater)
     let usedLaterBytes = walk.usedLaterBytes
     #expect(walk.end == .root && usedLaterBytes)
     let names = stack.names(walk, in: space)
