@@ -2,8 +2,8 @@
 
 /// Read from the queue's own words in the target's memory.
 ///
-/// Layout: `struct dispatch_lane_s` of swift-corelibs-libdispatch (src/object_internal.h, src/queue_internal.h), the same
-/// from Swift 5.1 to 6.3: reference counts at 8, `dq_items_tail` at 48, `dq_state` at 56, `dq_serialnum` at 64,
+/// Layout: `struct dispatch_lane_s` of swift-corelibs-libdispatch (src/object_internal.h, src/queue_internal.h), tried with
+/// that of Swift 6.3: reference counts at 8, `dq_items_tail` at 48, `dq_state` at 56, `dq_serialnum` at 64,
 /// `dq_items_head` at 104. The lower half of the state is the lock: who drains the queue, as a thread id of the target's
 /// own (src/shims/lock.h, `DLOCK_OWNER_MASK`), and in its highest bit whether it waits for a thread.
 package struct MainQueueSight: Sendable, Equatable {
