@@ -23,7 +23,7 @@ watched by a stallwatch of its own.
   a short time, or long enough for the watch to grow calm.
 - "Loaded" is beside two programs that only compute.
 - A stall is **found** if a verified record overlaps it. It has to be if it is as long as the threshold and the largest
-  gap between looks together; three quarters of a threshold are allowed for that, though calm looks are one apart.
+  gap between looks, three quarters of a threshold, together.
 - A verified record is **false** if the longest pass at its time was shorter than its `duration_min_ms`, or shorter than
   the threshold by more than that gap.
 - A woken thread that has no CPU cannot read a clock, and one that has read it may lose the CPU before it waits. So a

@@ -136,7 +136,7 @@ def moment(text):
 
 
 def largest_gap(threshold):
-    """What is allowed for the gap between looks: less than the longest one, which is the threshold, at most 500 ms."""
+    """Between two looks while the loop is calm: three quarters of the threshold, at most 500 ms."""
     return min(threshold * 3 // 4, 500 * MILLISECOND)
 
 

@@ -15,6 +15,9 @@ package struct PassMonitor: ~Copyable {
   private var budget = DisturbanceBudget()
   private var breakpoint: ExecutionBreakpoint?
   private var timesScheduledWhenArmed: UInt64 = 0
+  private var lastTimesScheduled: UInt64?
+  private var unreadLooks = 0
+  private static let mostUnreadLooks = 8
   private var lastPass: Instant?
   /// The first one since the last look.
   private var firstPass: Instant?
@@ -56,7 +59,13 @@ package struct PassMonitor: ~Copyable {
     guard let address else { return nil }
     budget.refill(at: now)
     firstPass = nil
-    if breakpoint != nil { read(until: now, timesScheduled) }
+    // A thread that was not scheduled in since has not passed. That it was killed the count does not show.
+    unreadLooks = timesScheduled == lastTimesScheduled ? unreadLooks + 1 : Self.mostUnreadLooks
+    if breakpoint != nil, unreadLooks >= Self.mostUnreadLooks {
+      read(until: now, timesScheduled)
+      unreadLooks = 0
+    }
+    lastTimesScheduled = timesScheduled
     if !hasHome { return nil }
     if !mayArm || budget.isOverdrawn {
       disarm()

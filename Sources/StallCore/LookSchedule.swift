@@ -13,14 +13,14 @@ package struct LookSchedule: Sendable {
   package static let longestInterval: Duration = .milliseconds(500)
   package static let shortestInterval: Duration = .milliseconds(2)
 
-  /// One look in a threshold when calm, ten (or one per `interval`) when alert, for four thresholds after the last look that
+  /// Four looks in three thresholds when calm, ten (or one per `interval`) when alert, for four thresholds after the last look that
   /// found the loop at work.
   package init(threshold: Duration, interval: Duration?) {
     func clamp(_ wanted: Duration) -> Duration {
       min(max(wanted, Self.shortestInterval), Self.longestInterval)
     }
     alertInterval = clamp(interval ?? threshold / 10)
-    calmInterval = max(alertInterval, clamp(threshold))
+    calmInterval = max(alertInterval, clamp(threshold * 3 / 4))
     staysAlertFor = threshold * 4
   }
 

@@ -123,7 +123,8 @@ private struct UnparkedSpell: Sendable {
 
   /// Unless the thread has gone to sleep meanwhile, which the next look will see.
   mutating func absorbCapture(_ look: ThreadObservation) {
-    if look.isAtSamePlace(as: last) { last = look }
+    guard look.isAtSamePlace(as: last) else { return }
+    if look.isBlocked { last = look } else { last.voluntarySwitches = look.voluntarySwitches }
   }
 
   mutating func park(_ look: ThreadObservation) {

@@ -151,15 +151,25 @@ package struct WorkingSpell: Sendable {
   package mutating func absorbCapture(_ look: ThreadObservation) {
     isBackFromCapture = look.isAtSamePlace(as: last)
     guard isBackFromCapture else { return }
-    if look.isBlocked { measureBlock(until: look.at) }
+    guard look.isBlocked else { return absorbStops(look) }
+    measureBlock(until: look.at)
     if certain.at == last.at { certain = look }
     last = look
   }
 
+  /// It ran on, and may have passed since the last look, which the next one will be told: only the stop is absorbed.
+  private mutating func absorbStops(_ look: ThreadObservation) {
+    guard look.voluntarySwitches &- last.voluntarySwitches <= Self.mostSleepsInACapture else { return }
+    if certain.at == last.at { certain.voluntarySwitches = look.voluntarySwitches }
+    last.voluntarySwitches = look.voluntarySwitches
+  }
+
+  private static let mostSleepsInACapture: UInt64 = 2
+
   /// It was held in a block, and has done nothing since but begin to go back there.
   private func isOnItsWayBack(_ look: ThreadObservation) -> Bool {
     !isBackFromCapture && last.isBlocked && !look.isBlocked && !look.state.isPaused
-      && look.voluntarySwitches &- last.voluntarySwitches <= 2
+      && look.voluntarySwitches &- last.voluntarySwitches <= Self.mostSleepsInACapture
       && look.cpuTime - last.cpuTime < Self.longestWayBack
   }
 
@@ -170,7 +180,7 @@ package struct WorkingSpell: Sendable {
   /// the call that goes on are two sleeps.
   private func hasComeBack(_ look: ThreadObservation) -> Bool {
     !isBackFromCapture && look.isBlocked && look.isAtSamePlace(as: last)
-      && look.voluntarySwitches &- last.voluntarySwitches <= 2
+      && look.voluntarySwitches &- last.voluntarySwitches <= Self.mostSleepsInACapture
   }
 
   /// Whether the loop certainly did not park between the last look and this one: the thread did not move, or its only

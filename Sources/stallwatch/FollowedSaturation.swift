@@ -19,7 +19,7 @@ extension FollowedThread {
   private func sample(_ saturation: Saturation, _ look: ThreadObservation?) {
     let thread = context.camera.capture(
       subject.threadID, role: subject.role, look: look.map(detector.loop.naming))
-    absorbCapture()
+    absorb(thread)
     context.queue.push(
       .saturationSample(
         episode: numbers.number(of: saturation.id, context), thread, weight: detector.alertInterval, loop: [])

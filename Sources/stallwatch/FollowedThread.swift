@@ -5,6 +5,7 @@ internal import Linux
 internal import Observation
 internal import Recordings
 internal import Reports
+internal import Stacks
 internal import StallCore
 
 final class FollowedThread {
@@ -240,11 +241,13 @@ final class FollowedThread {
   private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
     let thread = context.camera.capture(
       subject.threadID, role: subject.role, look: look.map(detector.loop.naming), stall: stall)
-    absorbCapture()
+    absorb(thread)
     return thread
   }
 
-  func absorbCapture() {
+  /// What stopped the thread has changed its counts.
+  func absorb(_ capture: CapturedThread) {
+    if case .success(let raw) = capture.result, raw.way != .ptrace { return }
     guard let after = try? observe() else { return }
     detector.absorbCapture(after)
     context.recorder?.lookAfterCapture(after, of: index)

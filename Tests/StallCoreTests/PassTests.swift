@@ -134,6 +134,26 @@ private typealias Call = SystemCallNumber
     #expect(abs(try #require(watched.ended.first).duration.likely.milliseconds - 902) < 5)
   }
 
+  /// Between the look and the one right after the capture the loop comes round.
+  @Test func passDuringACaptureIsNotOverlooked() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 16)
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    watched.proceed(.milliseconds(300), running: true)
+    watched.script.run(.milliseconds(2))
+    watched.script.pass()
+    let start = watched.script.now
+    watched.script.run(.milliseconds(4))
+    watched.detector.absorbCapture(watched.script.look)
+    watched.proceed(.milliseconds(596), running: true)
+    watched.script.pass()
+    watched.proceed(.milliseconds(60), running: true)
+    let ended = try #require(watched.ended.first)
+    #expect(ended.startedAt == start && ended.duration.atMost == .milliseconds(600))
+  }
+
   @Test func stopWithinABlockDoesNotCount() throws {
     var watched = Watched()
     watched.learnEpoll()

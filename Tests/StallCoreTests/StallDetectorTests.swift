@@ -119,7 +119,7 @@ private typealias Call = SystemCallNumber
     watched.stay(.seconds(3))
     let script = watched.script
     let calm = watched.detector.observe(script.look) { nil }.nextLook
-    #expect(calm - script.now == .milliseconds(500))
+    #expect(calm - script.now == .milliseconds(375))
     watched.script.wait(.milliseconds(250))
     watched.script.run(.milliseconds(20))
     let after = watched.script
