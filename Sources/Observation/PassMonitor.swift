@@ -55,17 +55,20 @@ package struct PassMonitor: ~Copyable {
 
   /// What is known at this look; a pass may be some microseconds later than `now`. `timesScheduled` is the thread's own
   /// count. Without `mayArm` (the loop is calm, and looks see it idle) nothing stays armed.
-  package mutating func look(at now: Instant, timesScheduled: UInt64, mayArm: Bool) -> PassSight? {
+  package mutating func look(at now: Instant, timesScheduled: UInt64, isBlocked: Bool, mayArm: Bool)
+    -> PassSight?
+  {
     guard let address else { return nil }
     budget.refill(at: now)
     firstPass = nil
-    // A thread that was not scheduled in since has not passed. That it was killed the count does not show.
-    unreadLooks = timesScheduled == lastTimesScheduled ? unreadLooks + 1 : Self.mostUnreadLooks
+    // A thread that is where it was has not passed. That it was killed the count does not show.
+    let hasNotMoved = isBlocked && timesScheduled == lastTimesScheduled
+    unreadLooks = hasNotMoved ? unreadLooks + 1 : Self.mostUnreadLooks
     if breakpoint != nil, unreadLooks >= Self.mostUnreadLooks {
       read(until: now, timesScheduled)
       unreadLooks = 0
     }
-    lastTimesScheduled = timesScheduled
+    lastTimesScheduled = isBlocked ? timesScheduled : nil
     if !hasHome { return nil }
     if !mayArm || budget.isOverdrawn {
       disarm()

@@ -70,7 +70,8 @@ struct HomePasses: ~Copyable {
   }
 
   private mutating func combine(with other: PassSight?, at look: ThreadObservation) -> PassSight? {
-    var sight = monitor?.look(at: look.at, timesScheduled: look.timesScheduled, mayArm: true)
+    var sight = monitor?.look(
+      at: look.at, timesScheduled: look.timesScheduled, isBlocked: look.isBlocked, mayArm: true)
     if let other, let seen = sight, isContradicted(seen, by: other) {
       sight = nil
       mistaken = self.home

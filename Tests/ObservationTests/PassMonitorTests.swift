@@ -29,6 +29,7 @@ import Testing
       let statistics = text.flatMap { SchedulerStatistics($0.span) }
       return monitor.look(
         at: Instant(nanoseconds: Clock.monotonicNanoseconds), timesScheduled: statistics?.timesScheduled ?? 0,
+        isBlocked: false,
         mayArm: mayArm)
     }
 
