@@ -17,4 +17,10 @@ extension StallDetector {
     state = .settled
     return action
   }
+
+  /// Work that began just before a stop was never seen: what passed or blocked before it says nothing of the time since.
+  mutating func noteResumption(_ look: ThreadObservation) {
+    if isSettled, wasPaused, !look.state.isPaused { notBefore = look.at }
+    wasPaused = look.state.isPaused
+  }
 }

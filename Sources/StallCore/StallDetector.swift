@@ -46,6 +46,7 @@ package struct StallDetector: Sendable {
   private var episodes = 0
   /// Nothing that was seen before counts for what is seen from here on.
   var notBefore: Instant?
+  var wasPaused = false
 
   /// `home`: where the loop parks, if a person has said it.
   package init(threshold: Duration, interval: Duration?, home: HomeSelector? = nil) {
@@ -69,6 +70,7 @@ package struct StallDetector: Sendable {
     let isAtWork =
       if case .settled = state { position == .working || position == .perhapsParked } else { true }
     if isAtWork, look.isBlocked, look.blockedSince == nil { look.blockedSince = blockStart() }
+    noteResumption(look)
     if let notBefore { look.forget(before: notBefore) }
     statistics.count(loop.home?.site.kind == .unseen ? .undecided : position, at: look.at)
     let action: StallAction =

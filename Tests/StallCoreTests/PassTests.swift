@@ -154,6 +154,28 @@ private typealias Call = SystemCallNumber
     #expect(ended.startedAt == start && ended.duration.atMost == .milliseconds(600))
   }
 
+  /// The loop leaves its park and is stopped before any look finds it at work.
+  @Test(arguments: [ThreadState.stopped, .frozen]) func stopRightAfterAParkDoesNotCount(_ state: ThreadState)
+  {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 16)
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    watched.script.run(.milliseconds(1))
+    watched.script.block(in: Call.futex, depth: 2000)
+    watched.script.state = state
+    watched.stay(.seconds(2))
+    watched.script.state = nil
+    // A wait for a lock begins anew.
+    watched.script.block(in: Call.futex, depth: 2000)
+    watched.stay(.milliseconds(60))
+    watched.script.run(.milliseconds(5))
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    #expect(watched.stalls.isEmpty)
+  }
+
   @Test func stopWithinABlockDoesNotCount() throws {
     var watched = Watched()
     watched.learnEpoll()
