@@ -79,9 +79,11 @@ def read_passes(lines):
             due = woke
         if passes:
             last = passes[-1]
-            # A timer that is due before the loop waits does not wake it, and one that is due ends the wait.
+            # A timer that is due ends the wait. One that is due already before the loop waits does not wake it: the wait
+            # begins and ends at some moment before the clock is read.
+            began_late = due <= last.waits
             due = max(due, last.waits)
-            passes[-1] = replace(last, latest=min(last.latest, max(last.waits, min(due, woke))))
+            passes[-1] = replace(last, latest=min(last.latest, woke if began_late else min(due, woke)))
         passes.append(Pass(cause, due, woke, waits, waits + delay))
     return passes
 

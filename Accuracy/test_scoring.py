@@ -139,6 +139,10 @@ class Reading(unittest.TestCase):
         passes = scoring.read_passes(lines)
         self.assertEqual([one.latest for one in passes], [220, 320, 350])
 
+    def test_a_pass_without_a_cpu_that_does_not_wait_ends_by_the_next_reading_of_the_clock(self):
+        lines = ["child 90 100 101 290 300 40", "lock 295 330 331 340 350 0"]
+        self.assertEqual(scoring.read_passes(lines)[0].latest, 330)
+
     def test_the_last_record_of_an_episode_counts(self):
         record = {
             "type": "stall", "id": 1, "state": "ongoing", "verified": True, "proof": "did-not-move",
