@@ -54,12 +54,12 @@ package struct PassMonitor: ~Copyable {
   }
 
   /// What is known at this look; a pass may be some microseconds later than `now`. `timesScheduled` is the thread's own
-  /// count. Without `mayArm` (the loop is calm, and looks see it idle) nothing stays armed.
-  package mutating func look(at now: Instant, timesScheduled: UInt64, isBlocked: Bool, mayArm: Bool)
+  /// count. `isHeldUp`: it has been at one piece of work for a good part of the threshold.
+  package mutating func look(at now: Instant, timesScheduled: UInt64, isBlocked: Bool, isHeldUp: Bool)
     -> PassSight?
   {
     guard let address else { return nil }
-    budget.refill(at: now)
+    budget.refill(at: now, isHeldUp: isHeldUp)
     firstPass = nil
     // A thread that is where it was has not passed. That it was killed the count does not show.
     let hasNotMoved = isBlocked && timesScheduled == lastTimesScheduled
@@ -70,7 +70,7 @@ package struct PassMonitor: ~Copyable {
     }
     lastTimesScheduled = isBlocked ? timesScheduled : nil
     if !hasHome { return nil }
-    if !mayArm || budget.isOverdrawn {
+    if budget.isOverdrawn {
       disarm()
     } else if breakpoint == nil, let fires = budget.firesAllowed {
       arm(at: address, fires, timesScheduled)

@@ -18,6 +18,11 @@ extension StallDetector {
     }
   }
 
+  /// It has been at one piece of work for a good part of the threshold.
+  package func isHeldUp(at moment: Instant) -> Bool {
+    spellStart.map { moment - $0 >= threshold / 4 } ?? false
+  }
+
   /// Many threads are looked at; see `LookSchedule`.
   package var sharesWakeUps: Bool {
     get { schedule.sharesWakeUps }

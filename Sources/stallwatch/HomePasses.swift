@@ -29,12 +29,12 @@ struct HomePasses: ~Copyable {
     ping = options.ping ? LoopPing(threshold: options.threshold) : nil
   }
 
-  /// What is known of passes at this look. `news` is given where something new may be known of the home's wait;
-  /// `isAtWork`: the look before found the loop so.
+  /// What is known of passes at this look, the one after those that `detector` has seen. `news` is given where something new
+  /// may be known of the home's wait.
   mutating func look(
-    at look: ThreadObservation, _ home: HomeCandidate?, _ news: HomeInquiry?, isAtWork: Bool,
-    _ context: WatchContext
+    at look: ThreadObservation, after detector: StallDetector, _ news: HomeInquiry?, _ context: WatchContext
   ) -> PassSight? {
+    let home = detector.loop.home
     if let news, let home { take(news, home) }
     if self.home != home?.site.multiplexer { stop() }
     let isParked = home.map { look.isWait(on: $0) } ?? false
@@ -43,8 +43,9 @@ struct HomePasses: ~Copyable {
       context.loopThread == thread
       ? context.heartbeat?.look(at: look, isParked: isParked, thread, context.camera) : nil
     let answer = ping?.look(
-      at: look, home, mayPing: mayPing, isParked: isParked, isAtWork: isAtWork, context.camera)
-    return combine(with: PassSight.combined(beat, answer), at: look)
+      at: look, home, mayPing: mayPing, isParked: isParked, isAtWork: !detector.isSettled, context.camera)
+    let isHeldUp = detector.isHeldUp(at: look.at)
+    return combine(with: PassSight.combined(beat, answer), at: look, isHeldUp: isHeldUp)
   }
 
   /// A new program runs in the process.
@@ -69,9 +70,11 @@ struct HomePasses: ~Copyable {
     if !isOff { watch(home, news.returns(of: home)) }
   }
 
-  private mutating func combine(with other: PassSight?, at look: ThreadObservation) -> PassSight? {
+  private mutating func combine(
+    with other: PassSight?, at look: ThreadObservation, isHeldUp: Bool
+  ) -> PassSight? {
     var sight = monitor?.look(
-      at: look.at, timesScheduled: look.timesScheduled, isBlocked: look.isBlocked, mayArm: true)
+      at: look.at, timesScheduled: look.timesScheduled, isBlocked: look.isBlocked, isHeldUp: isHeldUp)
     if let other, let seen = sight, isContradicted(seen, by: other) {
       sight = nil
       mistaken = self.home

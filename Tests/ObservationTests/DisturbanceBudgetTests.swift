@@ -9,7 +9,7 @@ import Testing
   /// Looks every `distance` for ten minutes at a thread that passes and is switched so often in a second.
   /// Returns the share of time that the thread has lost by the budget's own prices, and how often it was armed.
   private func lose(
-    _ distance: Duration, passesPerSecond: Int, switchesPerSecond: Int
+    _ distance: Duration, passesPerSecond: Int, switchesPerSecond: Int, isHeldUp: Bool = false
   ) -> (share: Double, armed: Int) {
     var budget = DisturbanceBudget()
     var now = Instant(nanoseconds: 0)
@@ -19,7 +19,7 @@ import Testing
     var left: Int32 = 0
     while now < end {
       now = now + distance
-      budget.refill(at: now)
+      budget.refill(at: now, isHeldUp: isHeldUp)
       let before = budget.left
       if left > 0 {
         let passes = Int32(Double(passesPerSecond) * distance.seconds)
@@ -54,12 +54,19 @@ import Testing
     #expect(lost.armed >= 1_700 && lost.share < 0.0015)
   }
 
+  /// Writes to a disk in small pieces, all in one piece of work.
+  @Test func threadThatIsHeldUpIsSeenAllTheTime() {
+    let lost = lose(.milliseconds(10), passesPerSecond: 0, switchesPerSecond: 16_000, isHeldUp: true)
+    #expect(lost.armed == 1 && lost.share <= 0.1)
+    #expect(lose(.milliseconds(10), passesPerSecond: 0, switchesPerSecond: 16_000).armed > 1)
+  }
+
   @Test func timeThatGoesBackGivesNothing() {
     var budget = DisturbanceBudget()
-    budget.refill(at: Instant(nanoseconds: 1_000_000_000))
+    budget.refill(at: Instant(nanoseconds: 1_000_000_000), isHeldUp: false)
     budget.spend(.milliseconds(1))
     let left = budget.left
-    budget.refill(at: Instant(nanoseconds: 0))
+    budget.refill(at: Instant(nanoseconds: 0), isHeldUp: true)
     #expect(budget.left == left)
   }
 }

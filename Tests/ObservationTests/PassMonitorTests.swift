@@ -24,13 +24,12 @@ import Testing
       self.target = target
     }
 
-    mutating func look(mayArm: Bool = true) -> PassSight? {
+    mutating func look() -> PassSight? {
       let text = try? readPseudoFile("/proc/\(target.processID)/schedstat")
       let statistics = text.flatMap { SchedulerStatistics($0.span) }
       return monitor.look(
         at: Instant(nanoseconds: Clock.monotonicNanoseconds), timesScheduled: statistics?.timesScheduled ?? 0,
-        isBlocked: false,
-        mayArm: mayArm)
+        isBlocked: false, isHeldUp: false)
     }
 
     /// Looks until it has seen so many passes.
@@ -94,17 +93,6 @@ import Testing
     #expect(watched.look()?.lastPass.map { $0 < before } == true)
     watched.monitor.setHome(address: watched.address, stackPointers: [watched.stackPointer, nested])
     #expect(try watched.look(untilPasses: 3).seen >= 3)
-  }
-
-  @Test("LOOP: nothing stays armed in a calm loop") func disarmed() throws {
-    var watched = try Watched("loaded")
-    _ = try watched.look(untilPasses: 1)
-    #expect(watched.look(mayArm: false)?.quietSince == nil)
-    for _ in 0..<20 {
-      usleep(1_000)
-      let sight = watched.look(mayArm: false)
-      #expect(sight?.quietSince == nil && sight?.count ?? 0 == 0)
-    }
   }
 
   @Test(
