@@ -35,9 +35,12 @@ package struct LoopObserver: ~Copyable {
   /// Of the thread that was looked at last.
   package private(set) var majorFaults: UInt64 = 0
 
-  package mutating func look(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+  /// `isAtWork`: by the look before; see `ProcObserver`.
+  package mutating func look(
+    isAtWork: Bool = true, readMemory: MemoryReader
+  ) throws(Errno) -> ThreadObservation {
     if queue != nil { return try lookAtQueue(readMemory) }
-    guard let look = try lookAtThread(readMemory) else { throw .noSuchProcess }
+    guard let look = try lookAtThread(isAtWork: isAtWork, readMemory) else { throw .noSuchProcess }
     image = thread?.image
     return look
   }
@@ -45,8 +48,10 @@ package struct LoopObserver: ~Copyable {
   /// When the block of the last look began; nil if the thread was not blocked or the kernel does not tell.
   package mutating func blockStart(of look: ThreadObservation) -> Instant? { thread?.blockStart(of: look) }
 
-  private mutating func lookAtThread(_ readMemory: MemoryReader) throws(Errno) -> ThreadObservation? {
-    let look = try thread?.look(readMemory: readMemory)
+  private mutating func lookAtThread(
+    isAtWork: Bool = true, _ readMemory: MemoryReader
+  ) throws(Errno) -> ThreadObservation? {
+    let look = try thread?.look(isAtWork: isAtWork, readMemory: readMemory)
     if let seen = thread?.sight { sight = seen }
     isInBackground = thread?.isInBackground ?? false
     majorFaults = thread?.majorFaults ?? 0

@@ -30,6 +30,8 @@ package struct ProcObserver: ~Copyable {
   private var ticks: (user: UInt64, kernel: UInt64) = (0, 0)
   private var processor: Int32 = 0
   private var last: ThreadObservation?
+  /// As the kernel tells it, which has no letter for a frozen thread.
+  private var lastState = ThreadState.sleeping
   private var lastFullLook = Instant(nanoseconds: 0)
   /// Rights, and the freezer's word for a thread that it found asleep, can change without the thread's doing.
   private static let mostUnread = Duration.seconds(2)
@@ -54,15 +56,19 @@ package struct ProcObserver: ~Copyable {
   /// What the last look could see of waits.
   package var sight: WaitSight { waits.sight }
 
-  /// One look. A thread that was blocked and was not scheduled in since is where it was, and needs no more than its count.
-  package mutating func look(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+  /// One look. A thread that was blocked and was not scheduled in since is where it was, and needs no more than its count;
+  /// if its time counts (`isAtWork`), also its state, since it may be frozen there, or thawed.
+  package mutating func look(isAtWork: Bool, readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
     let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
     if var unmoved = last, unmoved.isBlocked, unmoved.timesScheduled > 0,
       now - lastFullLook < Self.mostUnread,
       try readStatistics().timesScheduled == unmoved.timesScheduled
     {
-      unmoved.at = now
-      return unmoved
+      let hasChangedState = isAtWork ? try readStat().state != lastState.rawValue : false
+      if !hasChangedState {
+        unmoved.at = now
+        return unmoved
+      }
     }
     let observation = try lookAnew(readMemory: readMemory)
     (last, lastFullLook) = (observation, observation.at)
@@ -88,7 +94,7 @@ package struct ProcObserver: ~Copyable {
       observation.activity = .running
     }
     if observation.isBlocked, !observation.state.isPaused,
-      freezer?.isFrozen(&buffer) ?? false || waits.isInFreezer(&buffer)
+      freezer?.isFrozen(&buffer) ?? false || waits.isInFreezer(observation.state, &buffer)
     {
       observation.state = .frozen
     }
@@ -133,13 +139,19 @@ package struct ProcObserver: ~Copyable {
     return parsed
   }
 
-  private mutating func readState() throws(Errno) -> (ThreadState, UInt64) {
+  private mutating func readStat() throws(Errno) -> ThreadStat {
     let recordCount = try stat.read(into: &buffer)
     guard let record = ThreadStat(buffer.span.extracting(first: recordCount)) else { throw .inputOutput }
+    return record
+  }
+
+  private mutating func readState() throws(Errno) -> (ThreadState, UInt64) {
+    let record = try readStat()
     (processor, image) = (record.processor, record.image)
     (isInBackground, majorFaults) = (record.isInBackground, record.majorFaults)
     ticks = (record.userTicks, record.systemTicks)
     let state = ThreadState(rawValue: record.state) ?? .sleeping
+    lastState = state
     if let switches = try readDetail() { return (state, switches) }
     let count = try status.read(into: &buffer)
     return (state, ProcessStatus(buffer.span.extracting(first: count)).voluntarySwitches ?? 0)

@@ -94,11 +94,14 @@ struct WaitView: ~Copyable {
     }
   }
 
-  /// By its cgroup, whichever that is: the function is that of version 2 or 1 (kernel/signal.c, kernel/freezer.c).
-  func isInFreezer(_ buffer: inout [UInt8]) -> Bool {
+  /// By its cgroup, whichever that is. The function is that of version 2 or 1 (kernel/signal.c, kernel/freezer.c); from
+  /// Linux 6.1 on version 1 leaves a thread where it sleeps and shows it as one that cannot be interrupted, in a wait that
+  /// always can be.
+  func isInFreezer(_ state: ThreadState, _ buffer: inout [UInt8]) -> Bool {
     guard let count = try? kernelFunction?.read(into: &buffer) else { return false }
     let name = buffer.span.extracting(first: count)
-    return name.matches("do_freezer_trap", at: 0) || name.matches("__refrigerator", at: 0)
+    if name.matches("do_freezer_trap", at: 0) || name.matches("__refrigerator", at: 0) { return true }
+    return state == .uninterruptible && KernelFunction.kind(of: name) != nil
   }
 
   private func kindByFunction(_ buffer: inout [UInt8]) -> Activity {

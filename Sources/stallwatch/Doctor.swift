@@ -72,7 +72,7 @@ enum Doctor {
     var finding = DoctorFinding(group: group, what: what, verdict: .no)
     do throws(Errno) {
       var observer = try ProcObserver(process: process, thread: process)
-      _ = try observer.look { _, _, _ in false }
+      _ = try observer.look(isAtWork: false) { _, _, _ in false }
       switch observer.sight {
       case .calls: finding.verdict = .yes
       case .kinds, .states, .notAsked:

@@ -83,8 +83,7 @@ final class FollowedThread {
     // A queue tells its passes itself.
     if record.role != .mainQueue {
       seen.passes =
-        passes.look(
-          at: seen, detector.loop.home, hasNews ? inquiry : nil, isAtWork: !detector.isSettled, context)
+        passes.look(at: seen, after: detector, hasNews ? inquiry : nil, context)
         ?? answers.flatMap { passes(in: $0, seen) }
     }
     context.recorder?.background(observer.isInBackground, index, at: seen.at)
@@ -160,7 +159,7 @@ final class FollowedThread {
 
   private func observe() throws(Errno) -> ThreadObservation {
     let (camera, thread) = (context.camera, record.threadID)
-    return try observer.look { address, length, buffer in
+    return try observer.look(isAtWork: !detector.isSettled) { address, length, buffer in
       camera.readMemory(of: thread, at: address, length, into: &buffer)
     }
   }

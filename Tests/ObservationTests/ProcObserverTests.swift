@@ -21,7 +21,7 @@ import Testing
   /// Looks until the thread is blocked.
   private func lookAtBlocked(_ process: Int32, _ observer: inout ProcObserver) throws -> ThreadObservation {
     for _ in 0..<5_000 {
-      let look = try observer.look(readMemory: Self.reader(process))
+      let look = try observer.look(isAtWork: true, readMemory: Self.reader(process))
       if case .blocked = look.activity { return look }
       usleep(1_000)
     }
@@ -40,7 +40,7 @@ import Testing
     guard case .blocked(let call) = look.activity else { return }
     #expect(call.number == number && call.stackPointer != 0 && call.programCounter != 0)
     #expect(look.state == .sleeping)
-    let next = try observer.look(readMemory: Self.reader(target.processID))
+    let next = try observer.look(isAtWork: true, readMemory: Self.reader(target.processID))
     #expect(next.hasNotMoved(since: look))
   }
 
@@ -71,6 +71,24 @@ import Testing
     #expect(began >= before && began <= look.at)
   }
 
+  /// A sleeping thread may be frozen and thawed without ever running.
+  @Test("PT-08: a thread at work that is frozen where it sleeps is seen to be, and seen to be thawed")
+  func seesTheFreezerWhereTheThreadDoesNotMove() throws {
+    guard let freezer = Freezer() else { return print("skipped: no cgroup may be made") }
+    let target = try TargetProcess.start("idle", "condition")
+    var observer = try ProcObserver(process: target.processID, thread: target.processID)
+    let before = try lookAtBlocked(target.processID, &observer)
+    #expect(before.state == .sleeping)
+    try freezer.freeze(target.processID)
+    defer { freezer.thaw() }
+    func isFrozen() throws -> Bool {
+      try observer.look(isAtWork: true, readMemory: Self.reader(target.processID)).state == .frozen
+    }
+    #expect(try eventually { try isFrozen() })
+    freezer.thaw()
+    #expect(try eventually { try !isFrozen() })
+  }
+
   @Test("PROC-03: a process that ended after its files were opened is gone, and no error")
   func endedProcessIsGoneAndNoError() throws {
     var target = try TargetProcess.start("idle", "pause")
@@ -80,7 +98,9 @@ import Testing
     target.signal(SIGKILL)
     _ = try target.waitForExit()
     var reason: Errno?
-    do throws(Errno) { _ = try observer.look(readMemory: Self.reader(process)) } catch { reason = error }
+    do throws(Errno) { _ = try observer.look(isAtWork: true, readMemory: Self.reader(process)) } catch {
+      reason = error
+    }
     #expect(reason?.meansTaskGone == true)
   }
 

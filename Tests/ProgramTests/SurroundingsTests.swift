@@ -97,31 +97,18 @@ import Testing
   @Test("PT-08: a frozen target is no stall, and a dump of it stops nobody") func frozenTargetIsNoStall()
     throws
   {
-    let name = "/stallwatch-test-\(getpid())"
-    let mounts = ["/sys/fs/cgroup/freezer", "/sys/fs/cgroup"]
-    guard let mount = mounts.first(where: { unsafe mkdir($0 + name, 0o755) == 0 }) else { return }
+    guard let freezer = Freezer() else { return }
     let target = try TargetProcess.start("idle", "poll")
-    func write(_ text: String, _ file: String) throws {
-      try FileDescriptor.create(mount + file, keepsContents: true).write(Array(text.utf8))
-    }
-    defer {
-      try? write("\(target.processID)", "/cgroup.procs")
-      unsafe rmdir(mount + name)
-    }
-    let isFirst = unsafe access(mount + name + "/freezer.state", W_OK) == 0
-    let isSecond = unsafe access(mount + name + "/cgroup.freeze", W_OK) == 0
-    guard isFirst || isSecond else { return }
-    let freezer = name + (isFirst ? "/freezer.state" : "/cgroup.freeze")
-    try write("\(target.processID)", name + "/cgroup.procs")
+    defer { freezer.thaw() }
     var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "100ms"])
     _ = try watch.next("attach")
-    try write(isFirst ? "FROZEN" : "1", freezer)
+    try freezer.freeze(target.processID)
     #expect(try watch.next("notice", kind: "stopped.frozen")["text"]?.string?.hasPrefix("frozen") == true)
     var dump = try WatchRun(["dump", "--json", "--pid", "\(target.processID)"])
     let stack = try dump.next("dump")["stacks"]?.array.first?.object
     #expect(stack?["captured"]?.string == "syscall-file" && stack?.number("stopped_us") == 0)
     usleep(300_000)
-    try write(isFirst ? "THAWED" : "0", freezer)
+    freezer.thaw()
     #expect(try watch.next("notice", kind: "stopped.frozen")["text"] == .string("it goes on"))
     watch.signal(SIGTERM)
     try watch.readToEnd()
