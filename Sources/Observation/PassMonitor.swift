@@ -12,6 +12,9 @@ package struct PassMonitor: ~Copyable {
   private let keeper: PerfEvent?
   private var address: UInt64?
   private var stackPointers: [UInt64] = []
+  private var wrappers: [WaitWrapper] = []
+  /// At the last look the thread was in a foreign wait of the same code, which returns with this stack pointer.
+  private var foreignReturn: ForeignReturn?
   private var budget = DisturbanceBudget()
   private var breakpoint: ExecutionBreakpoint?
   private var timesScheduledWhenArmed: UInt64 = 0
@@ -39,36 +42,42 @@ package struct PassMonitor: ~Copyable {
   package var hasHome: Bool { address != nil }
 
   /// The home's wait returns to this address in the loop's own frame, which has one of these stack pointers there.
-  package mutating func setHome(address: UInt64, stackPointers: [UInt64]) {
+  package mutating func setHome(address: UInt64, stackPointers: [UInt64], wrappers: [WaitWrapper]) {
     if address != self.address { forgetHome() }
     self.address = address
     self.stackPointers = stackPointers
+    self.wrappers = wrappers
   }
 
   package mutating func forgetHome() {
     disarm()
     address = nil
-    stackPointers = []
+    (stackPointers, wrappers) = ([], [])
     lastPass = nil
     strangeStackPointer = nil
   }
 
-  /// What is known at this look; a pass may be some microseconds later than `now`. `timesScheduled` is the thread's own
-  /// count. `isHeldUp`: it has been at one piece of work for a good part of the threshold.
-  package mutating func look(at now: Instant, timesScheduled: UInt64, isBlocked: Bool, isHeldUp: Bool)
-    -> PassSight?
-  {
+  /// What is known at this look; a pass may be some microseconds later than that. `foreignWait`: the thread is blocked there,
+  /// and that is certainly no wait of the home's. `isHeldUp`: it has been at one piece of work for a good part of the
+  /// threshold.
+  package mutating func look(
+    at look: ThreadObservation, foreignWait: BlockedCall?, isHeldUp: Bool
+  ) -> PassSight? {
     guard let address else { return nil }
+    let (now, timesScheduled) = (look.at, look.timesScheduled)
     budget.refill(at: now, isHeldUp: isHeldUp)
     firstPass = nil
     // A thread that is where it was has not passed. That it was killed the count does not show.
-    let hasNotMoved = isBlocked && timesScheduled == lastTimesScheduled
+    let hasNotMoved = look.isBlocked && timesScheduled == lastTimesScheduled
     unreadLooks = hasNotMoved ? unreadLooks + 1 : Self.mostUnreadLooks
     if breakpoint != nil, unreadLooks >= Self.mostUnreadLooks {
       read(until: now, timesScheduled)
       unreadLooks = 0
     }
-    lastTimesScheduled = isBlocked ? timesScheduled : nil
+    if !hasNotMoved, let foreignWait, let pointer = stackPointer(behind: foreignWait) {
+      foreignReturn = ForeignReturn(stackPointer: pointer, seenAt: now)
+    }
+    lastTimesScheduled = look.isBlocked ? timesScheduled : nil
     if !hasHome { return nil }
     if budget.isOverdrawn {
       disarm()
@@ -97,7 +106,12 @@ package struct PassMonitor: ~Copyable {
 
   private mutating func disarm() {
     breakpoint = nil
+    seeNothing()
+  }
+
+  private mutating func seeNothing() {
     quietSince = nil
+    foreignReturn = nil
   }
 
   private mutating func read(until now: Instant, _ timesScheduled: UInt64) {
@@ -119,11 +133,14 @@ package struct PassMonitor: ~Copyable {
     budget.spend(fires: fires, scheduled: isOver ? Self.share(of: scheduled, armed, last, now) : scheduled)
     timesScheduledWhenArmed = timesScheduled
     if armed.hasEnded { return forgetHome() }
-    if isOver { quietSince = nil } else { breakpoint = consume armed }
+    if isOver { seeNothing() } else { breakpoint = consume armed }
   }
 
-  /// A strange stack pointer may be the loop's all the same, in a dialog: what is certain is that nothing came after it.
+  /// A strange stack pointer may be the loop's all the same, in a dialog: what is certain is that nothing came after it. But
+  /// the foreign wait in which the last look found the thread has to return before anything else.
   private mutating func note(_ fire: ExecutionBreakpoint.Fire, at moment: Instant) {
+    let isForeign = isForeign(fire, at: moment)
+    foreignReturn = nil
     if stackPointers.contains(fire.stackPointer) {
       count.add(at: moment, quietSince: quietSince)
       lastPass = moment
@@ -131,7 +148,20 @@ package struct PassMonitor: ~Copyable {
     } else {
       strangeStackPointer = fire.stackPointer
     }
-    quietSince = moment
+    if !isForeign { quietSince = moment }
+  }
+
+  /// A look speaks of a moment somewhat later than its time.
+  private static let longestLook: Duration = .milliseconds(1)
+
+  private func isForeign(_ fire: ExecutionBreakpoint.Fire, at moment: Instant) -> Bool {
+    guard let foreignReturn, !stackPointers.contains(fire.stackPointer) else { return false }
+    return fire.stackPointer == foreignReturn.stackPointer
+      && moment - foreignReturn.seenAt >= Self.longestLook
+  }
+
+  private func stackPointer(behind call: BlockedCall) -> UInt64? {
+    wrappers.last { $0.callProgramCounter == call.programCounter }.map { call.stackPointer &+ $0.frameSize }
   }
 
   /// The part of the thread's switches that fell into the time until it was used up.
@@ -142,4 +172,10 @@ package struct PassMonitor: ~Copyable {
     let all = (now - Instant(nanoseconds: armed.armedAtNanoseconds)).seconds
     return all > 0 ? UInt64(Double(min(scheduled, 1 << 40)) * min(1, max(0, armedFor / all))) : 0
   }
+}
+
+/// Where a foreign wait of the same code as the home's will return.
+private struct ForeignReturn {
+  var stackPointer: UInt64
+  var seenAt: Instant
 }

@@ -83,6 +83,14 @@ package struct Site: Hashable, Sendable {
     if case .unreadSet = multiplexer { true } else { false }
   }
 
+  /// Two such waits of one kind are on the same thing or they are not, wherever they are made.
+  package var isOnKnownObject: Bool {
+    switch multiplexer {
+    case .epoll, .descriptorSet, .descriptor: true
+    case .unreadSet, .ring, .queue, .children, .place, .anyOf: false
+    }
+  }
+
   private static func identity(of call: BlockedCall, descriptors: DescriptorSet?) -> (WaitKind, Multiplexer)?
   {
     typealias Number = SystemCallNumber

@@ -21,6 +21,25 @@ package struct WaitReturn: Sendable, Equatable {
   }
 }
 
+/// How a wait is made: the C library's function between the system call and whoever called it.
+package struct WaitWrapper: Sendable, Equatable {
+  package var callProgramCounter: UInt64
+  /// From the stack pointer in the call to that behind the return.
+  package var frameSize: UInt64
+
+  package init(callProgramCounter: UInt64, frameSize: UInt64) {
+    self.callProgramCounter = callProgramCounter
+    self.frameSize = frameSize
+  }
+
+  /// Nil for a return that lies further in than the call.
+  package init?(_ site: Site, returnsTo: WaitReturn) {
+    guard returnsTo.stackPointer > site.stackPointer else { return nil }
+    self.init(
+      callProgramCounter: site.programCounter, frameSize: returnsTo.stackPointer - site.stackPointer)
+  }
+}
+
 package struct StackReading: Sendable, Equatable {
   package var meaning = WaitMeaning.unknown
   /// As it is spoken: of a loop its library, of work what it is. The loop is named also where it is at work.

@@ -60,8 +60,10 @@ struct HomeInquiry {
   var isWaiting: Bool { open > 0 }
 
   /// Where the waits on a home return to, newest last.
-  func returns(of home: HomeCandidate) -> [WaitReturn] {
-    known.filter { home.matches($0.site) && $0.reading.meaning != .work }.compactMap(\.reading.returnsTo)
+  func returns(of home: HomeCandidate) -> [(site: Site, returnsTo: WaitReturn)] {
+    known.filter { home.matches($0.site) && $0.reading.meaning != .work }.compactMap { stack in
+      stack.reading.returnsTo.map { (stack.site, $0) }
+    }
   }
 
   /// What was found out about the waits on a home; the newest that tells of a loop, if one does.

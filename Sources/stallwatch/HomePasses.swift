@@ -44,8 +44,7 @@ struct HomePasses: ~Copyable {
       ? context.heartbeat?.look(at: look, isParked: isParked, thread, context.camera) : nil
     let answer = ping?.look(
       at: look, home, mayPing: mayPing, isParked: isParked, isAtWork: !detector.isSettled, context.camera)
-    let isHeldUp = detector.isHeldUp(at: look.at)
-    return combine(with: PassSight.combined(beat, answer), at: look, isHeldUp: isHeldUp)
+    return combine(with: PassSight.combined(beat, answer), at: look, detector)
   }
 
   /// A new program runs in the process.
@@ -71,10 +70,11 @@ struct HomePasses: ~Copyable {
   }
 
   private mutating func combine(
-    with other: PassSight?, at look: ThreadObservation, isHeldUp: Bool
+    with other: PassSight?, at look: ThreadObservation, _ detector: StallDetector
   ) -> PassSight? {
     var sight = monitor?.look(
-      at: look.at, timesScheduled: look.timesScheduled, isBlocked: look.isBlocked, isHeldUp: isHeldUp)
+      at: look, foreignWait: look.foreignWait(beside: detector.loop.home),
+      isHeldUp: detector.isHeldUp(at: look.at))
     if let other, let seen = sight, isContradicted(seen, by: other) {
       sight = nil
       mistaken = self.home
@@ -99,11 +99,15 @@ struct HomePasses: ~Copyable {
     monitor?.forgetHome()
   }
 
-  private mutating func watch(_ home: HomeCandidate, _ returns: [WaitReturn]) {
-    guard let address = returns.last?.programCounter, home.site.multiplexer != mistaken else { return }
+  private mutating func watch(_ home: HomeCandidate, _ returns: [(site: Site, returnsTo: WaitReturn)]) {
+    guard let address = returns.last?.returnsTo.programCounter, home.site.multiplexer != mistaken else {
+      return
+    }
     if monitor == nil { monitor = PassMonitor(thread: thread) }
-    let stackPointers = returns.filter { $0.programCounter == address }.map(\.stackPointer)
-    monitor?.setHome(address: address, stackPointers: stackPointers)
+    let there = returns.filter { $0.returnsTo.programCounter == address }
+    monitor?.setHome(
+      address: address, stackPointers: there.map(\.returnsTo.stackPointer),
+      wrappers: there.compactMap { WaitWrapper($0.site, returnsTo: $0.returnsTo) })
     self.home = home.site.multiplexer
   }
 }
@@ -113,5 +117,13 @@ extension ThreadObservation {
   fileprivate func isWait(on home: HomeCandidate) -> Bool {
     guard case .blocked(let call) = activity else { return false }
     return Site(call, descriptors: descriptors).map(home.matches) ?? false
+  }
+
+  /// In a wait on something that certainly is not that home.
+  fileprivate func foreignWait(beside home: HomeCandidate?) -> BlockedCall? {
+    guard let home, case .blocked(let call) = activity, let site = Site(call, descriptors: descriptors),
+      site.isOnKnownObject, home.site.isOnKnownObject, !home.matches(site)
+    else { return nil }
+    return call
   }
 }

@@ -20,16 +20,26 @@ import Testing
       let words = try target.readLine().split(separator: " ").compactMap { UInt64($0) }
       (address, stackPointer) = (words[0], words[1])
       monitor = PassMonitor(thread: target.processID)
-      monitor.setHome(address: address, stackPointers: [stackPointer])
+      monitor.setHome(address: address, stackPointers: [stackPointer], wrappers: [])
       self.target = target
     }
 
     mutating func look() -> PassSight? {
       let text = try? readPseudoFile("/proc/\(target.processID)/schedstat")
       let statistics = text.flatMap { SchedulerStatistics($0.span) }
-      return monitor.look(
-        at: Instant(nanoseconds: Clock.monotonicNanoseconds), timesScheduled: statistics?.timesScheduled ?? 0,
-        isBlocked: false, isHeldUp: false)
+      let look = ThreadObservation(
+        at: Instant(nanoseconds: Clock.monotonicNanoseconds), state: .running, activity: .running,
+        cpuTime: .zero, runQueueDelay: .zero, timesScheduled: statistics?.timesScheduled ?? 0,
+        voluntarySwitches: 0)
+      return monitor.look(at: look, foreignWait: nil, isHeldUp: false)
+    }
+
+    /// A look that may find it in a wait on another epoll than this one.
+    mutating func look(_ observer: inout ProcObserver, besides home: Int32) throws -> PassSight? {
+      let look = try observer.look(isAtWork: true) { _, _, _ in false }
+      var foreign: BlockedCall?
+      if case .blocked(let call) = look.activity, call.arguments.first != UInt64(home) { foreign = call }
+      return monitor.look(at: look, foreignWait: foreign, isHeldUp: true)
     }
 
     /// Looks until it has seen so many passes.
@@ -91,8 +101,44 @@ import Testing
       })
     _ = watched.look()
     #expect(watched.look()?.lastPass.map { $0 < before } == true)
-    watched.monitor.setHome(address: watched.address, stackPointers: [watched.stackPointer, nested])
+    watched.monitor.setHome(
+      address: watched.address, stackPointers: [watched.stackPointer, nested], wrappers: [])
     #expect(try watched.look(untilPasses: 3).seen >= 3)
+  }
+
+  @Test("LOOP: a foreign loop in the same function that waits longer than from look to look ends no quiet")
+  func slowNestedLoop() throws {
+    var watched = try Watched("slow-nested")
+    var observer = try ProcObserver(
+      process: watched.target.processID, thread: watched.target.processID)
+    let home = try #require(try watched.target.readLine().split(separator: " ").last.flatMap { Int32($0) })
+    // What lies between the call and its return is learned from the home's own wait.
+    var call: BlockedCall?
+    _ = try eventually {
+      if case .blocked(let seen) = try observer.look(isAtWork: true, readMemory: { _, _, _ in false })
+        .activity
+      {
+        call = seen
+      }
+      return call != nil
+    }
+    let parked = try #require(call)
+    watched.monitor.setHome(
+      address: watched.address, stackPointers: [watched.stackPointer],
+      wrappers: [
+        WaitWrapper(
+          callProgramCounter: parked.programCounter, frameSize: watched.stackPointer - parked.stackPointer)
+      ])
+    #expect(try eventually { try watched.look(&observer, besides: home)?.quietSince != nil })
+    watched.target.signal(SIGUSR1)
+    // The first line comes when the nested loop has begun, the second after half a second in it.
+    let begin = try #require(Int64(try watched.target.readLine()))
+    var quiet: [Instant] = []
+    while try !watched.target.hasOutput() {
+      if let since = try watched.look(&observer, besides: home)?.quietSince { quiet.append(since) }
+      usleep(5_000)
+    }
+    #expect(try #require(quiet.last) <= Instant(nanoseconds: begin))
   }
 
   @Test(

@@ -49,8 +49,17 @@ __attribute__((noinline)) static void nested_loop(int epoll) {
   }
 }
 
+// Half a second on another epoll, from a deeper stack: each wait of it is longer than from one look to the next.
+__attribute__((noinline)) static void slow_nested_loop(int epoll) {
+  volatile char deeper[256] = {0};
+  printf("%ld\n", (long)now_nanoseconds());
+  for (int round = 0; round < 10; round++) wait_for(epoll, 50 + deeper[0]);
+  puts("over");
+}
+
 static void act(const char *kind) {
   asked = 0;
+  if (!strcmp(kind, "slow-nested")) slow_nested_loop(new_epoll(0));
   if (!strcmp(kind, "nested")) nested_loop(new_epoll(1));
   if (!strcmp(kind, "exec")) execl("/proc/self/exe", "TestTarget", "idle", "pause", NULL);
   int64_t start = now_nanoseconds();
@@ -59,20 +68,22 @@ static void act(const char *kind) {
   printf("%ld %ld\n", (long)start, (long)end);
 }
 
-// quick: parks again and again. Others never sleep, 2 ms of work a pass. On SIGUSR1 the callback of its kind.
+// quick: parks again and again. slow-nested: parks until the signal. Others never sleep, 2 ms of work a pass. On SIGUSR1
+// the callback of its kind.
 PROGRAM(pass_loop, "pass-loop") {
   const char *kind = count > 0 ? arguments[0] : "loaded";
-  int is_quick = !strcmp(kind, "quick");
+  int is_quick = !strcmp(kind, "quick"), is_slow = !strcmp(kind, "slow-nested");
   signal(SIGUSR1, ask);
   pthread_t thread;
   // The C library's wait has other code in a program of several threads.
   if (!strcmp(kind, "threads")) pthread_create(&thread, NULL, sleep_for_ever, NULL);
-  int epoll = new_epoll(!is_quick);
+  int epoll = new_epoll(!is_quick && !is_slow);
   ready();
   for (int first = 1;; first = 0) {
-    wait_for(epoll, is_quick ? 1 : 0);
+    wait_for(epoll, is_slow && !first ? -1 : is_quick || is_slow);
     if (first) printf("%lu %lu\n", (unsigned long)pass_loop_returned, stack_pointer);
-    if (!is_quick) spin_for(2000000);
+    if (first && is_slow) printf("epoll %d\n", epoll);
+    if (!is_quick && !is_slow) spin_for(2000000);
     if (asked) act(kind);
   }
 }
