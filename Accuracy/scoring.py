@@ -28,6 +28,7 @@ class Pass:
     waits: int
     latest: int
     paused: int = 0
+    ended: int | None = None
 
     @property
     def earliest(self):
@@ -35,7 +36,8 @@ class Pass:
 
     @property
     def shortest(self):
-        return max(0, self.waits - self.woke - self.paused)
+        """A loop may look for more to do, and so come round, between the end of its job and its wait (RunLoop does)."""
+        return max(0, (self.waits if self.ended is None else self.ended) - self.woke - self.paused)
 
     @property
     def longest(self):
@@ -74,9 +76,9 @@ def read_passes(lines):
     passes = []
     for line in lines:
         cause, *numbers = line.split()
-        due, woke, _, _, waits, delay = map(int, numbers)
+        due, woke, _, ended, waits, delay = map(int, numbers)
         if cause == NO_JOB:
-            due = woke
+            due, ended = woke, None
         if passes:
             last = passes[-1]
             # A timer that is due ends the wait. One that is due already before the loop waits does not wake it: the wait
@@ -84,7 +86,7 @@ def read_passes(lines):
             began_late = due <= last.waits
             due = max(due, last.waits)
             passes[-1] = replace(last, latest=min(last.latest, woke if began_late else min(due, woke)))
-        passes.append(Pass(cause, due, woke, waits, waits + delay))
+        passes.append(Pass(cause, due, woke, waits, waits + delay, ended=ended))
     return passes
 
 

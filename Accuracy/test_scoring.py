@@ -143,6 +143,10 @@ class Reading(unittest.TestCase):
         lines = ["child 90 100 101 290 300 40", "lock 295 330 331 340 350 0"]
         self.assertEqual(scoring.read_passes(lines)[0].latest, 330)
 
+    def test_a_pass_ends_between_its_job_and_the_wait(self):
+        one = scoring.read_passes(["sleep 90 100 101 190 200 0"])[0]
+        self.assertEqual((one.shortest, one.longest), (90, 110))
+
     def test_the_last_record_of_an_episode_counts(self):
         record = {
             "type": "stall", "id": 1, "state": "ongoing", "verified": True, "proof": "did-not-move",
