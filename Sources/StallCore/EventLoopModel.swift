@@ -103,7 +103,10 @@ package struct EventLoopModel: Sendable {
 
   /// An interpreter that optimizes its code comes to the same sleep through other frames: `other` is where the loop will
   /// park from now on, or a first wait of the same kind in a function of the loop's.
+  ///
+  /// And a loop that never rests, so that only what its callbacks wait for was seen for long, may have come to rest.
   private func mayBeHome(_ other: HomeCandidate, at moment: Instant) -> Bool {
+    if other.wasHome, other.isMultiplexer { return true }
     guard let home, home.isTwin(of: other) || home.isDeeperTwin(of: other), home.lastSeen < other.firstSeen
     else { return false }
     return !other.isBelievable && moment - other.firstSeen < Self.abandonedAfter
