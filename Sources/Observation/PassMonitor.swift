@@ -74,7 +74,8 @@ package struct PassMonitor: ~Copyable {
       read(until: now, timesScheduled)
       unreadLooks = 0
     }
-    if !hasNotMoved, let foreignWait, let pointer = stackPointer(behind: foreignWait) {
+    if !hasNotMoved || foreignReturn == nil, let foreignWait, let pointer = stackPointer(behind: foreignWait)
+    {
       foreignReturn = ForeignReturn(stackPointer: pointer, seenAt: now)
     }
     lastTimesScheduled = look.isBlocked ? timesScheduled : nil
@@ -141,7 +142,7 @@ package struct PassMonitor: ~Copyable {
   private mutating func note(_ fire: ExecutionBreakpoint.Fire, at moment: Instant) {
     let isForeign = isForeign(fire, at: moment)
     foreignReturn = nil
-    if stackPointers.contains(fire.stackPointer) {
+    if isPass(fire) {
       count.add(at: moment, quietSince: quietSince)
       lastPass = moment
       firstPass = firstPass ?? moment
@@ -151,11 +152,17 @@ package struct PassMonitor: ~Copyable {
     if !isForeign { quietSince = moment }
   }
 
+  /// Further out than the loop is no callback of it: an interpreter comes to the same wait with fewer frames once it has
+  /// optimized its code, and a thread that has left the loop is no longer held up by it.
+  private func isPass(_ fire: ExecutionBreakpoint.Fire) -> Bool {
+    stackPointers.contains(fire.stackPointer) || stackPointers.allSatisfy { fire.stackPointer > $0 }
+  }
+
   /// A look speaks of a moment somewhat later than its time.
   private static let longestLook: Duration = .milliseconds(1)
 
   private func isForeign(_ fire: ExecutionBreakpoint.Fire, at moment: Instant) -> Bool {
-    guard let foreignReturn, !stackPointers.contains(fire.stackPointer) else { return false }
+    guard let foreignReturn, !isPass(fire) else { return false }
     return fire.stackPointer == foreignReturn.stackPointer
       && moment - foreignReturn.seenAt >= Self.longestLook
   }

@@ -32,9 +32,10 @@ package struct WaitWrapper: Sendable, Equatable {
     self.frameSize = frameSize
   }
 
-  /// Nil for a return that lies further in than the call.
+  /// Nil for a return that lies further in than the call. Both are in one frame where the wait is not known to be a
+  /// wrapper.
   package init?(_ site: Site, returnsTo: WaitReturn) {
-    guard returnsTo.stackPointer > site.stackPointer else { return nil }
+    guard returnsTo.stackPointer >= site.stackPointer else { return nil }
     self.init(
       callProgramCounter: site.programCounter, frameSize: returnsTo.stackPointer - site.stackPointer)
   }

@@ -56,7 +56,8 @@ import Testing
   }
 
   @Test(
-    "LOOP: passes of a loop are seen, whether it sleeps or not", arguments: ["quick", "loaded", "threads"])
+    "LOOP: passes of a loop are seen, whether it sleeps or not",
+    arguments: ["quick", "loaded", "threads", "optimized"])
   func seesPasses(_ kind: String) throws {
     var watched = try Watched(kind)
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
