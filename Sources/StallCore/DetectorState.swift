@@ -18,9 +18,19 @@ extension StallDetector {
     }
   }
 
-  /// It has been at one piece of work for a good part of the threshold.
+  /// It was not seen to be parked or to come round for a good part of the threshold.
   package func isHeldUp(at moment: Instant) -> Bool {
-    spellStart.map { moment - $0 >= threshold / 4 } ?? false
+    guard !isSettled, let last = lastRest else { return false }
+    return moment - last >= threshold / 4
+  }
+
+  mutating func noteRest(_ look: ThreadObservation) {
+    if position == .parked {
+      if let lastParked, !look.hasNotMoved(since: lastParked) { parkedBefore = lastParked }
+      (lastParked, lastRest) = (look, look.at)
+    } else if let pass = look.passes?.lastPass {
+      lastRest = max(lastRest ?? pass, pass)
+    }
   }
 
   /// Many threads are looked at; see `LookSchedule`.

@@ -43,6 +43,8 @@ package struct StallDetector: Sendable {
   var lastParked: ThreadObservation?
   /// The last look that found the loop parked in an earlier block than `lastParked`.
   var parkedBefore: ThreadObservation?
+  /// When the loop was last known to be parked or to come round.
+  var lastRest: Instant?
   private var episodes = 0
   /// Nothing that was seen before counts for what is seen from here on.
   var notBefore: Instant?
@@ -82,10 +84,7 @@ package struct StallDetector: Sendable {
       }
     saturation = unparked.observe(look, position, after: park(before: look), newID: episodes + 1)
     if case .captureAndReport = saturation { episodes += 1 }
-    if position == .parked {
-      if let lastParked, !look.hasNotMoved(since: lastParked) { parkedBefore = lastParked }
-      lastParked = look
-    }
+    noteRest(look)
     let next = schedule.next(after: look.at, isParked: position != .working, deadline: deadline)
     return (action, next)
   }
