@@ -99,7 +99,8 @@ private struct UnparkedSpell: Sendable {
   private var lastPass: Instant?
 
   init(first: ThreadObservation, after parked: ThreadObservation?) {
-    (earliestStart, likelyStart, latestStart) = WorkingSpell.countedStart(of: first, after: parked)
+    let start = SpellStart(countedFor: first, after: parked)
+    (earliestStart, likelyStart, latestStart) = (start.earliest, start.likely, start.latest)
     base = parked ?? first
     last = first
     end = (first.at, first.at)
@@ -123,7 +124,9 @@ private struct UnparkedSpell: Sendable {
 
   /// Unless the thread has gone to sleep meanwhile, which the next look will see.
   mutating func absorbCapture(_ look: ThreadObservation) {
-    guard look.isAtSamePlace(as: last) else { return }
+    guard look.isAtSamePlace(as: last),
+      look.voluntarySwitches &- last.voluntarySwitches <= WorkingSpell.mostSleepsInACapture
+    else { return }
     if look.isBlocked { last = look } else { last.voluntarySwitches = look.voluntarySwitches }
   }
 

@@ -60,7 +60,7 @@ extension WorkingSpell {
     let sleeps = park.voluntarySwitches &- certain.voluntarySwitches
     let parkedSince = min(park.at, park.blockedSince ?? park.at)
     // The sleep that this look sees is the only one since, and the park.
-    let isOnlySleep = sleeps == 1 && park.blockedSince != nil
+    let isOnlySleep = sleeps == 1 && park.blockedSince != nil && !mayHaveSlept
     // A pass before it is the end all the same.
     let latest = max(certain.at, min(parkedSince, park.passes?.firstPass ?? parkedSince))
     let earliest =
@@ -77,7 +77,8 @@ extension WorkingSpell {
     let pass = min(look.at, max(certain.at, look.passes?.firstPass ?? look.at))
     let sleeps = look.voluntarySwitches &- certain.voluntarySwitches
     // It did not park before it passed, and that is when the work was over.
-    let isExact = look.passes?.passSource == .breakpoint && sleeps <= (look.isBlocked ? 1 : 0)
+    let isExact =
+      look.passes?.passSource == .breakpoint && sleeps <= (look.isBlocked ? 1 : 0) && !mayHaveSlept
     return ended(
       between: isExact ? pass : certain.at, isExact ? pass : likelyEnd(after: certain, before: pass, look),
       and: pass,

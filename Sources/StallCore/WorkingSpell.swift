@@ -8,6 +8,8 @@ package struct WorkingSpell: Sendable {
   /// The thread was certainly at work from this moment on, without a park.
   package private(set) var latestStart: Instant
   package private(set) var likelyStart: Instant
+  /// See `SpellStart`.
+  private var startIfAtWork: (likely: Instant, latest: Instant)?
   /// The likely start before any sleep went unseen.
   let firstLikelyStart: Instant
   /// Stopped or traced since the start; does not count.
@@ -33,6 +35,8 @@ package struct WorkingSpell: Sendable {
   private(set) var blockPaused: Duration = .zero
   /// Only the kinds of its waits could be seen.
   private(set) var isSeenByKind = false
+  /// Sleeps that were taken for the stops of a capture may have been its own.
+  private(set) var mayHaveSlept = false
   /// A capture held the thread, and no look has yet found it back where it was.
   private var isBackFromCapture = true
 
@@ -40,55 +44,13 @@ package struct WorkingSpell: Sendable {
   package init(first: ThreadObservation, after parkedLook: ThreadObservation?) {
     base = parkedLook ?? first
     (last, certain) = (first, first)
-    let start = Self.start(of: first, after: parkedLook)
+    let start = SpellStart(of: first, after: parkedLook)
     (earliestStart, likelyStart, latestStart) = (start.earliest, start.likely, start.latest)
+    startIfAtWork = start.ifAtWork
     firstLikelyStart = start.likely
     neverSlept = !first.isBlocked
     beginBlock(first)
     quiet.extend(first, from: latestStart, until: first.at)
-  }
-
-  /// The run time of a running thread is brought up to date once per tick, 10 ms at CONFIG_HZ=100; a tick comes late when
-  /// the hypervisor takes the CPU.
-  private static let longestTick: Duration = .milliseconds(25)
-
-  /// When the work that `first` shows can have begun.
-  ///
-  /// If the thread did not sleep since the park, it has been running or runnable since it left: start = now − CPU time −
-  /// run-queue delay. If its only sleep is the present one, the same counted back from where that one began. Run time of
-  /// a running thread may be one tick old, which only makes the start later than it was.
-  private static func start(
-    of first: ThreadObservation, after parked: ThreadObservation?
-  ) -> (earliest: Instant?, likely: Instant, latest: Instant) {
-    let counted = countedStart(of: first, after: parked)
-    guard let sight = first.passes, let pass = sight.lastPass, pass > parked?.at ?? Instant(nanoseconds: 0)
-    else { return counted }
-    let earliest = sight.lastPassAfter ?? pass
-    if sight.isQuiet(since: pass) {
-      let likely = min(max(counted.likely, earliest), pass)
-      return (earliest, sight.lastPassAfter == nil ? pass : likely, pass)
-    }
-    // More passes may have come after it.
-    return (earliest, max(counted.likely, pass), max(counted.latest, sight.quietSince ?? pass))
-  }
-
-  /// The same by the counts of the kernel alone.
-  static func countedStart(
-    of first: ThreadObservation, after parked: ThreadObservation?
-  ) -> (earliest: Instant?, likely: Instant, latest: Instant) {
-    let workedUntil = first.isBlocked ? first.blockedSince ?? first.at : first.at
-    guard let parked else { return (nil, workedUntil, workedUntil) }
-    let work = first.cpuTime - parked.cpuTime + first.runQueueDelay - parked.runQueueDelay
-    let countedBack = max(parked.at, workedUntil - work)
-    let sleeps = first.voluntarySwitches &- parked.voluntarySwitches
-    guard sleeps == (first.isBlocked ? 1 : 0) else {
-      return (parked.at, first.isBlocked ? workedUntil : countedBack, workedUntil)
-    }
-    if !first.isBlocked {
-      return (max(parked.at, countedBack - longestTick), countedBack, countedBack)
-    }
-    guard first.blockedSince != nil else { return (parked.at, countedBack, countedBack) }
-    return (max(parked.at, countedBack - first.blockedSinceTolerance), countedBack, countedBack)
   }
 
   /// A further look that does not find the loop parked.
@@ -107,6 +69,7 @@ package struct WorkingSpell: Sendable {
       certain = look
       if isElsewhere { measureBlock(until: look.at) }
     } else {
+      proveStart(by: look, isElsewhere: isElsewhere)
       noteDoubt(look)
       if !continues(with: look, isElsewhere: isElsewhere) {
         restart(at: look, isElsewhere: isElsewhere, blindAfter: gap)
@@ -117,12 +80,25 @@ package struct WorkingSpell: Sendable {
     if isElsewhere { quiet.extend(look, from: latestStart, until: certain.at) }
   }
 
+  /// It is elsewhere now, and has not passed: then it was at work all the time.
+  private mutating func proveStart(by look: ThreadObservation, isElsewhere: Bool) {
+    guard let start = startIfAtWork else { return }
+    guard look.passes?.isQuiet(since: start.latest) ?? false else {
+      startIfAtWork = nil
+      return
+    }
+    guard isElsewhere, look.isBlocked || hasLeftWait(by: look) else { return }
+    (likelyStart, latestStart, startIfAtWork) = (start.likely, start.latest, nil)
+    quiet = QuietStretch()
+  }
+
   /// A thread that has slept where no look saw it, and runs now or waits for a CPU, may be on its way out of the loop's
   /// own wait: what would see it pass has not seen it yet. What it sleeps in next, or does on a CPU, shows that it was not.
   private mutating func noteDoubt(_ look: ThreadObservation) {
     let sleeps = look.voluntarySwitches &- last.voluntarySwitches
     certain = settled(by: look)
-    if look.isBlocked || sleeps == 0 && certain.at == last.at { certain = look }
+    if look.isBlocked || hasLeftWait(by: look) { mayHaveSlept = false }
+    if look.isBlocked || sleeps == 0 && certain.at == last.at && !mayHaveSlept { certain = look }
   }
 
   /// The last look up to which the loop certainly did not park, as far as a later one tells, if it did not pass meanwhile.
@@ -157,14 +133,17 @@ package struct WorkingSpell: Sendable {
     last = look
   }
 
-  /// It ran on, and may have passed since the last look, which the next one will be told: only the stop is absorbed.
+  /// It ran on, and may have passed since the last look, which the next one will be told: only the stop is absorbed. Where
+  /// the look came late, what is absorbed may have been a park, out of which it is on its way.
   private mutating func absorbStops(_ look: ThreadObservation) {
-    guard look.voluntarySwitches &- last.voluntarySwitches <= Self.mostSleepsInACapture else { return }
+    let sleeps = look.voluntarySwitches &- last.voluntarySwitches
+    guard sleeps <= Self.mostSleepsInACapture else { return }
     if certain.at == last.at { certain.voluntarySwitches = look.voluntarySwitches }
     last.voluntarySwitches = look.voluntarySwitches
+    if sleeps > 0 { (mayHaveSlept, last.cpuTime) = (true, look.cpuTime) }
   }
 
-  private static let mostSleepsInACapture: UInt64 = 2
+  static let mostSleepsInACapture: UInt64 = 2
 
   /// It was held in a block, and has done nothing since but begin to go back there.
   private func isOnItsWayBack(_ look: ThreadObservation) -> Bool {
@@ -198,6 +177,7 @@ package struct WorkingSpell: Sendable {
   /// The thread slept where no look saw it: it may have parked. Only what is certain from here on counts.
   private mutating func restart(at look: ThreadObservation, isElsewhere: Bool, blindAfter gap: Duration) {
     if look.at - last.at > gap { blind += look.at - last.at }
+    startIfAtWork = nil
     latestStart = look.isBlocked && isElsewhere ? look.blockedSince ?? look.at : look.at
     likelyStart = latestStart
     blockBegan = nil

@@ -154,6 +154,27 @@ private typealias Call = SystemCallNumber
     #expect(ended.startedAt == start && ended.duration.atMost == .milliseconds(600))
   }
 
+  /// We got no CPU between a capture and the look after it: the thread has ended its work, parked, and been woken.
+  @Test func parkDuringACaptureIsNotOverlooked() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 16)
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    watched.proceed(.milliseconds(300), running: true)
+    watched.script.run(.milliseconds(1))
+    watched.script.block(in: Call.epollWait, 5)
+    watched.script.wait(.milliseconds(400))
+    watched.script.run(.microseconds(20))
+    watched.detector.absorbCapture(watched.script.look)
+    watched.proceed(.microseconds(100), running: true)
+    watched.look()
+    watched.script.pass()
+    watched.proceed(.milliseconds(10), running: true)
+    watched.park()
+    #expect(watched.actions.isEmpty)
+  }
+
   /// The loop leaves its park and is stopped before any look finds it at work.
   @Test(arguments: [ThreadState.stopped, .frozen]) func stopRightAfterAParkDoesNotCount(_ state: ThreadState)
   {
