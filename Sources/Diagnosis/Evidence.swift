@@ -36,6 +36,10 @@ package struct Evidence: Sendable {
   package var lock: LockWord?
   /// The live thread that `lock` names.
   package var holder: Thread?
+  /// Whom that one waits for, and so on.
+  package var chain: LockChain?
+  /// What the last holder of the chain does.
+  package var lastHolder: Cause?
   /// The child process that is waited for.
   package var child: Thread?
   /// The process has crashed, and the kernel writes what is left of it. Its threads stay where they were.

@@ -11,11 +11,13 @@ package struct EvidenceReader {
   private let processID: Int32
   private let threadID: Int32
   private let memory: MemoryReader
+  private let identities: ThreadIdentities
 
   package init(processID: Int32, threadID: Int32, memory: @escaping MemoryReader) {
     self.processID = processID
     self.threadID = threadID
     self.memory = memory
+    identities = ThreadIdentities(processID: processID)
   }
 
   /// `channel` is where the thread slept before anything was done about it; `functions` are the names of the top of the
@@ -31,17 +33,48 @@ package struct EvidenceReader {
     let status = try? ProcessStatus(path: "/proc/\(processID)/task/\(threadID)/status")
     evidence.isDumpingCore = status?.isDumpingCore ?? false
     evidence.waitChannel = channel
-    guard let call = evidence.call else { return evidence }
-    evidence.descriptorCount = observation.descriptors?.count
-    evidence.descriptor = descriptorNumber(call, observation.descriptors).flatMap(link)
+    addWait(observation.descriptors, to: &evidence)
+    if evidence.holder != nil { addChain(to: &evidence) }
+    return evidence
+  }
+
+  /// What the call waits for, but for what a holder of it waits for itself.
+  private func addWait(_ descriptors: DescriptorSet?, to evidence: inout Evidence) {
+    guard let call = evidence.call else { return }
+    evidence.descriptorCount = descriptors?.count
+    evidence.descriptor = descriptorNumber(call, descriptors).flatMap(link)
     if let address = LockWord.address(in: call), let bytes = memory(address, LockWord.length) {
-      let lock = LockWord(call, bytes: bytes, functions: functions)
+      let lock = LockWord(call, bytes: bytes, functions: evidence.functions)
       evidence.lock = lock
-      evidence.holder = lock.thread.flatMap(liveThread)
+      evidence.holder = lock.thread.flatMap(identities.liveThread)
     }
     if call.number == SystemCallNumber.wait4 || call.number == SystemCallNumber.waitid {
       evidence.child = child(of: call)
     }
+  }
+
+  private func addChain(to evidence: inout Evidence) {
+    let links = LockChainReader(processID: processID, memory: memory, identities: identities)
+    let chain = LockChain(from: threadID, wait: links.wait)
+    // It may have moved since it was looked at.
+    guard chain.waits.first?.holder == evidence.holder else { return }
+    evidence.chain = chain
+    guard let last = chain.lastHolder, let activity = links.activity(of: last.id) else { return }
+    let reader = EvidenceReader(processID: processID, threadID: last.id, memory: memory)
+    evidence.lastHolder = CauseRules.cause(of: reader.evidence(doing: activity))
+  }
+
+  /// Of a thread that others wait for; no chain is followed from here, which might not end.
+  private func evidence(doing activity: Activity) -> Evidence {
+    let stat = (try? readPseudoFile("/proc/\(processID)/task/\(threadID)/stat", limit: 4096)).flatMap {
+      ThreadStat($0.span)
+    }
+    var evidence = Evidence(
+      threadID: threadID, state: stat.flatMap { ThreadState(rawValue: $0.state) } ?? .sleeping,
+      activity: activity)
+    guard activity != .running else { return evidence }
+    evidence.waitChannel = waitChannel
+    addWait(nil, to: &evidence)
     return evidence
   }
 
@@ -79,13 +112,6 @@ package struct EvidenceReader {
       return nil
     }
     return DescriptorLink(number: descriptor, text: ByteString(text))
-  }
-
-  /// The thread of the target that the target itself knows by this id.
-  private func liveThread(_ id: Int32) -> Evidence.Thread? {
-    let outerID = ThreadList.thread(of: processID, knownToItselfAs: id)
-    guard let outerID, let name = text("task/\(outerID)/comm") else { return nil }
-    return Evidence.Thread(id: outerID, name: name)
   }
 
   /// The child that the call names, or the first one. `children` lists them by their ids as we see them.

@@ -6,7 +6,9 @@ struct LockRules {
   let evidence: Evidence
   let facts: [String]
 
-  var cause: Cause {
+  var cause: Cause { evidence.chain.flatMap(deadlock) ?? causeByWord }
+
+  private var causeByWord: Cause {
     switch evidence.lock {
     case .mutex(let owner): lock(.mutex, "a mutex", owner: owner, certain: .high)
     case .inheritingMutex(let owner): lock(.mutex, "a mutex", owner: owner, certain: .high)
@@ -33,21 +35,66 @@ struct LockRules {
         ])
     }
     let fact = "the lock names thread \(owner) as its owner, and that thread lives"
-    let name = holder.id == evidence.threadID ? "itself" : Self.text(holder)
+    let name = holder.id == evidence.threadID ? "itself" : holder.text
     return Cause(
-      kind, "waiting for \(thing) held by \(name)", confidence: certain, evidence: facts + [fact])
+      kind, "waiting for \(thing) held by \(name)\(behindHolder)", confidence: certain,
+      evidence: facts + [fact] + chainFacts)
+  }
+
+  /// What keeps the holder, and who keeps that one.
+  private var behindHolder: String {
+    guard let chain = evidence.chain, let last = chain.waits.last?.holder else { return "" }
+    let doing = evidence.lastHolder.map { " (\($0.summary))" } ?? ""
+    switch chain.end {
+    case .free where chain.waits.count == 1: return doing
+    case .free: return ", behind \(chain.waits.count) locks \(last.text)\(doing)"
+    case .tooLong: return ", the first of a chain of more than \(chain.waits.count) locks"
+    case .ring: return ", in a ring of waits that end by themselves"
+    }
+  }
+
+  private var chainFacts: [String] {
+    guard let chain = evidence.chain else { return [] }
+    let links = chain.waits.dropFirst().map(\.fact)
+    let last = evidence.lastHolder?.evidence.first.flatMap { fact in
+      chain.lastHolder.map { "\($0.text): \(fact)" }
+    }
+    return links + (last.map { [$0] } ?? [])
+  }
+
+  private func deadlock(_ chain: LockChain) -> Cause? {
+    let ring = chain.deadlocked
+    guard let first = ring.first else { return nil }
+    let isCertain = ring.allSatisfy { if case .threadEnd = $0.lock { false } else { true } }
+    return Cause(
+      .deadlock, "deadlock: \(sentence(chain, ring, first))", confidence: isCertain ? .high : .medium,
+      evidence: facts + chain.waits.map(\.fact) + [
+        "all of it was read twice, and none of them ran in between"
+      ])
+  }
+
+  private func sentence(_ chain: LockChain, _ ring: ArraySlice<LockWait>, _ first: LockWait) -> String {
+    let isInside = first.waiter.id == evidence.threadID
+    switch (ring.count, isInside) {
+    case (1, true): return "waiting for \(first.thing) that it holds itself"
+    case (1, false):
+      return "waiting for \(first.waiter.text), which waits for \(first.thing) that it holds itself"
+    case (2, true): return "it and \(first.holder.text) wait for each other"
+    case (2, false):
+      return "waiting for \(first.waiter.text), which waits for \(first.holder.text) as that does for it"
+    case (let count, true):
+      return "a ring of \(count) threads that wait for each other, it and next \(first.holder.text)"
+    case (let count, false):
+      return "waiting for a ring of \(count) threads that wait for each other, first \(first.waiter.text)"
+    }
   }
 
   private var threadEnd: Cause {
     guard let holder = evidence.holder else { return byFunctions }
     let isJoin = evidence.functions.contains { $0.bytes.containsText("join") }
     return Cause(
-      .thread, "waiting for the end of \(Self.text(holder))", confidence: isJoin ? .high : .medium,
+      .thread, "waiting for the end of \(holder.text)", confidence: isJoin ? .high : .medium,
       evidence: facts + ["the word waited on holds the id of thread \(holder.id), as in pthread_join"])
-  }
-
-  private static func text(_ thread: Evidence.Thread) -> String {
-    thread.name.map { "thread \(thread.id) \"\($0.escaped)\"" } ?? "thread \(thread.id)"
   }
 
   /// Function names, by a part that all variants of libraries and versions share.
@@ -84,5 +131,25 @@ struct LockRules {
     return Cause(
       meaning.kind, meaning.summary, confidence: .high,
       evidence: facts + ["\(function.escaped) is on its stack"])
+  }
+}
+
+extension Evidence.Thread {
+  fileprivate var text: String { name.map { "thread \(id) \"\($0.escaped)\"" } ?? "thread \(id)" }
+}
+
+extension LockWait {
+  fileprivate var thing: String {
+    switch lock {
+    case .readWriteLock: "a read-write lock"
+    case .threadEnd: "the end of a thread"
+    case .mutex, .inheritingMutex, .other: "a mutex"
+    }
+  }
+
+  fileprivate var fact: String {
+    if case .threadEnd = lock { return "\(waiter.text) waits for the end of \(holder.text)" }
+    let address = String(call.arguments.first, radix: 16)
+    return "\(waiter.text) waits for \(thing) at 0x\(address), held by \(holder.text)"
   }
 }

@@ -12,6 +12,8 @@ package enum CauseKind: String, Sendable, Codable, CaseIterable {
   case readWriteLock = "lock.rwlock"
   case condition = "lock.condition"
   case semaphore = "lock.semaphore"
+  /// A ring of threads of which each waits for a lock of the next.
+  case deadlock = "lock.deadlock"
   case disk = "io.disk"
   case pageFault = "io.page-fault"
   case networkConnect = "io.network.connect"

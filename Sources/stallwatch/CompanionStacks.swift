@@ -43,15 +43,22 @@ struct CompanionStacks {
   }
 
   private func threads(beside stalled: CapturedThread) -> [(Int32, ThreadRole)] {
-    let holder = stalled.evidence?.holder?.id
+    let holders = holders(stalled)
     let isJoined = if case .threadEnd(_) = stalled.evidence?.lock { true } else { false }
     let others = ((try? ThreadList.threads(of: process)) ?? []).filter {
-      $0 != stalled.threadID && $0 != holder
+      $0 != stalled.threadID && !holders.contains($0)
     }
     let running = others.prefix(Self.mostSearched).filter(isRunning)
     let rest = choice == .all ? others.filter { !running.contains($0) } : []
-    let first = holder.map { [($0, isJoined ? ThreadRole.worker : .lockOwner)] } ?? []
+    let first = holders.map { ($0, isJoined ? ThreadRole.worker : .lockOwner) }
     return first + (running + rest).map { ($0, $0 == process ? .main : .worker) }
+  }
+
+  /// Of the lock, and of those that the holders wait for themselves.
+  private func holders(_ stalled: CapturedThread) -> [Int32] {
+    guard let evidence = stalled.evidence else { return [] }
+    let holders = evidence.chain?.holders.map(\.id) ?? evidence.holder.map { [$0.id] } ?? []
+    return holders.filter { $0 != stalled.threadID }
   }
 
   private func isRunning(_ thread: Int32) -> Bool {

@@ -20,16 +20,18 @@ import Testing
     }
   }
 
-  @Test("IDLE-05: two locks taken in opposite order are a stall that names the other thread")
+  @Test("IDLE-05: two locks taken in opposite order are a deadlock that names the other thread")
   func oppositeLocks() throws {
     let target = try TargetProcess.start("opposite-locks")
-    var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "200ms"])
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "--threshold", "200ms", "--stacks", "busy",
+    ])
     _ = try watch.next("notice", kind: "loop.found")
     target.signal(SIGUSR1)
     let stall = try watch.next("stall", state: "ongoing")
     let cause = try #require(stall["cause"]?.object)
-    #expect(cause["kind"]?.string?.hasPrefix("lock.") == true)
-    #expect(cause["summary"]?.string?.contains("other-way") == true)
+    #expect(cause["kind"] == .string("lock.deadlock"))
+    #expect(cause["summary"]?.string?.hasSuffix("\"other-way\" wait for each other") == true)
   }
 
   @Test("IDLE-05: a lock that a sleeping thread holds is a stall that names the thread")

@@ -157,9 +157,11 @@ PROGRAM(epoll, "wait-epoll") {
 }
 
 PROGRAM(child, "wait-child") {
-  pid_t child = fork();
+  pid_t parent = getpid(), child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // The parent may have been killed before that.
+    if (getppid() != parent) _exit(0);
     for (;;) pause();
   }
   ready();
