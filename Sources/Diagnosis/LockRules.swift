@@ -67,13 +67,13 @@ struct LockRules {
     guard let first = ring.first else { return nil }
     let isCertain = ring.allSatisfy { if case .threadEnd = $0.lock { false } else { true } }
     return Cause(
-      .deadlock, "deadlock: \(sentence(chain, ring, first))", confidence: isCertain ? .high : .medium,
+      .deadlock, "deadlock: \(sentence(ring, first))", confidence: isCertain ? .high : .medium,
       evidence: facts + chain.waits.map(\.fact) + [
         "all of it was read twice, and none of them ran in between"
       ])
   }
 
-  private func sentence(_ chain: LockChain, _ ring: ArraySlice<LockWait>, _ first: LockWait) -> String {
+  private func sentence(_ ring: ArraySlice<LockWait>, _ first: LockWait) -> String {
     let isInside = first.waiter.id == evidence.threadID
     switch (ring.count, isInside) {
     case (1, true): return "waiting for \(first.thing) that it holds itself"
@@ -93,8 +93,9 @@ struct LockRules {
     guard let holder = evidence.holder else { return byFunctions }
     let isJoin = evidence.functions.contains { $0.bytes.containsText("join") }
     return Cause(
-      .thread, "waiting for the end of \(holder.text)", confidence: isJoin ? .high : .medium,
-      evidence: facts + ["the word waited on holds the id of thread \(holder.id), as in pthread_join"])
+      .thread, "waiting for the end of \(holder.text)\(behindHolder)", confidence: isJoin ? .high : .medium,
+      evidence: facts + ["the word waited on holds the id of thread \(holder.id), as in pthread_join"]
+        + chainFacts)
   }
 
   /// Function names, by a part that all variants of libraries and versions share.

@@ -1,6 +1,7 @@
 // Files of `/proc` in which the target chose some of the bytes.
 
 import Linux
+import Observation
 
 extension FuzzedParser {
   static var kernelFiles: [FuzzedParser] {
@@ -20,6 +21,14 @@ extension FuzzedParser {
         _ = CgroupFreezer.freezerPath(in: text)
         _ = CgroupQuota.controllerPath(in: text)
       },
+      FuzzedParser("wchan", texts: ["do_epoll_wait", "futex_do_wait.isra.0\n", "0"]) {
+        _ = KernelFunction.kind(of: $0.span)
+      },
+      FuzzedParser("surroundings", texts: surroundings) { text in
+        _ = CgroupQuota.parse(text.span)
+        _ = PressureFile.parse(text.span)
+        _ = StolenTime.parse(text.span)
+      },
       perfRecords,
     ]
   }
@@ -36,6 +45,12 @@ extension FuzzedParser {
     ["running\n", "-1 0x7fff0 0x401000\n", "232 0x7 0x7fff 0x400 0xffffffffffffffff 0 0x8 0x7ffe 0x40\n"]
       .map { Array($0.utf8) }
   }
+
+  private static let surroundings = [
+    "usage_usec 9\nnr_periods 5\nnr_throttled 4\nthrottled_usec 18446744073709551615\n",
+    "nr_throttled 4\nthrottled_time 99\n", "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3\n",
+    "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345\nfull avg10=0.00 total=1\n",
+  ]
 
   private static var hostileMaps: [UInt8] {
     Array(

@@ -1,6 +1,8 @@
 // What our own processes say to each other: a helper has read the target's bytes and may have gone wrong.
 
 import Analysis
+import Glibc
+import Linux
 import StallCore
 import Stacks
 
@@ -18,6 +20,14 @@ extension FuzzedParser {
         let again = CaptureReply(decoding: reply.encoded())?.encoded()
         expect(again == reply.encoded(), "a reply changes on its way")
       },
+      FuzzedParser("executable-facts", seeds: facts) {
+        guard let facts = ExecutableFacts(decoding: $0) else { return }
+        expect(ExecutableFacts(decoding: facts.encoded) == facts, "facts change on their way")
+      },
+      FuzzedParser("mappings-message", seeds: mappings) {
+        guard let regions = [MemoryRegion](decoding: $0) else { return }
+        expect(regions.allSatisfy { $0.start < $0.end }, "a mapping without a byte")
+      },
       FuzzedParser("analyst-message", seeds: analyses) {
         guard let analysis = try? Analysis(decoding: $0) else { return }
         let again = try? Analysis(decoding: analysis.encoded)
@@ -33,6 +43,17 @@ extension FuzzedParser {
     var analysis = Analysis(end: .root, frames: [frame, Frame(programCounter: 1, trust: .exact)])
     analysis.remarks = ["a remark"]
     return [analysis.encoded, Analysis(end: .loop, frames: []).encoded]
+  }
+
+  private static var facts: [[UInt8]] {
+    guard let own = ExecutableFacts(process: getpid()) else { return [] }
+    return [own.encoded]
+  }
+
+  private static var mappings: [[UInt8]] {
+    let map = MemoryMap(
+      parsing: Array("1000-2000 r-xp 0 08:01 1 /a\n2000-3000 r--p 1000 08:01 1 /b c\n".utf8))
+    return [map.regions.encoded, [MemoryRegion]().encoded]
   }
 
   private static var replies: [[UInt8]] {

@@ -8,6 +8,7 @@ extension FuzzedParser {
   static var observations: [FuzzedParser] {
     [
       FuzzedParser("evidence", seeds: lockWords + links, run: judge),
+      FuzzedParser("lock-chain", seeds: chains, run: follow),
       FuzzedParser("descriptor-set", seeds: descriptorSets, run: readDescriptors),
       FuzzedParser("stall-detector", seeds: looks, run: observe),
     ]
@@ -56,6 +57,31 @@ extension FuzzedParser {
     evidence.holder = Evidence.Thread(id: 7, name: functions.first)
     evidence.descriptor = DescriptorLink(number: 3, text: ByteString(input.rest))
     expect(!CauseRules.cause(of: evidence).summary.isEmpty, "a cause without a sentence")
+  }
+
+  /// For each link who holds it, and whether the waiter moved.
+  private static var chains: [[UInt8]] { [[2, 0, 1, 0, 2, 0, 1, 0], [1, 0, 1, 0], Array(0..<64)] }
+
+  private static func follow(_ bytes: [UInt8]) {
+    var input = Input(bytes)
+    let wait = call(&input)
+    func thread(_ id: Int32) -> Evidence.Thread { Evidence.Thread(id: id, name: nil) }
+    let chain = LockChain(from: 1) { waiter in
+      if input.isEmpty { return nil }
+      let holder = Int32(input.number(UInt8.self) & 15)
+      return LockWait(
+        waiter: thread(waiter), call: wait, timesScheduled: UInt64(input.number(UInt8.self) >> 6),
+        lock: .mutex(owner: holder), holder: thread(holder))
+    }
+    expect(chain.waits.count <= LockChain.mostWaits, "the chain has no limit")
+    if case .ring(let start) = chain.end {
+      expect(chain.waits[start].waiter == chain.waits.last?.holder, "a ring that is not closed")
+    }
+    var evidence = Evidence(threadID: 1, state: .sleeping, activity: .blocked(wait))
+    (evidence.lock, evidence.holder) = (chain.waits.first?.lock, chain.waits.first?.holder)
+    evidence.chain = chain
+    let cause = CauseRules.cause(of: evidence)
+    expect(cause.kind != .deadlock || chain.end != .free, "a deadlock without a ring")
   }
 
   private static var descriptorSets: [[UInt8]] {
