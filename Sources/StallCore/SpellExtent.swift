@@ -56,7 +56,7 @@ extension WorkingSpell {
   /// The end, from the first look that finds the loop parked again.
   package func ended(by park: ThreadObservation, threshold: Duration) -> SpellExtent {
     let isQuiet = park.passes?.isQuiet(since: last.at) ?? false
-    let certain = isQuiet && hasLeftWait(by: park) ? last : certain
+    let certain = heldTo(park, isQuiet && hasLeftWait(by: park) ? last : certain)
     let sleeps = park.voluntarySwitches &- certain.voluntarySwitches
     let parkedSince = min(park.at, park.blockedSince ?? park.at)
     // The sleep that this look sees is the only one since, and the park.
@@ -74,6 +74,7 @@ extension WorkingSpell {
 
   /// The end, from a look that finds other work, since the loop has come round.
   package func ended(byPassBefore look: ThreadObservation, threshold: Duration) -> SpellExtent {
+    let certain = heldTo(look, certain)
     let pass = min(look.at, max(certain.at, look.passes?.firstPass ?? look.at))
     let sleeps = look.voluntarySwitches &- certain.voluntarySwitches
     // It did not park before it passed, and that is when the work was over.
@@ -84,6 +85,17 @@ extension WorkingSpell {
       and: pass,
       by: look,
       threshold: threshold, block: longestBlock)
+  }
+
+  /// A look right after a capture may find the thread where it was, and the loop has come round nevertheless: of a pass that
+  /// was seen to the microsecond the end is known.
+  private func heldTo(_ look: ThreadObservation, _ certain: ThreadObservation) -> ThreadObservation {
+    guard let sight = look.passes, sight.passSource == .breakpoint, let pass = sight.firstPass,
+      pass < certain.at
+    else { return certain }
+    var certain = certain
+    certain.at = max(pass, latestStart)
+    return certain
   }
 
   /// The thread slept before it was seen to have passed: what it did on a CPU meanwhile, or else half of the time.

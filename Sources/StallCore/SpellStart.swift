@@ -15,6 +15,9 @@ struct SpellStart: Sendable {
 
   /// `parked` is the last look before it that found the loop parked, or other work.
   init(of first: ThreadObservation, after parked: ThreadObservation?) {
+    // What a look right after a capture took for the same block has ended before it.
+    let isMistaken = first.passes?.firstPass.map { $0 < parked?.at ?? $0 } ?? false
+    let parked = isMistaken ? nil : parked
     self.init(countedFor: first, after: parked)
     guard let sight = first.passes, let pass = sight.lastPass, pass > parked?.at ?? Instant(nanoseconds: 0)
     else { return }

@@ -175,6 +175,33 @@ private typealias Call = SystemCallNumber
     #expect(watched.actions.isEmpty)
   }
 
+  /// Meanwhile it came round, and waits for the same lock at the same place again.
+  @Test func passBeforeTheLookAfterACaptureEndsTheStall() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 16)
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    watched.script.run(.milliseconds(1))
+    watched.script.block(in: Call.futex, depth: 2000)
+    watched.proceed(.milliseconds(520), running: false)
+    #expect(watched.actions.count == 1)
+    watched.script.run(.microseconds(100))
+    watched.script.pass()
+    let end = watched.script.now
+    watched.script.run(.microseconds(100))
+    watched.script.block(in: Call.futex, depth: 2000)
+    watched.script.wait(.milliseconds(3))
+    watched.detector.absorbCapture(watched.script.look)
+    watched.proceed(.milliseconds(600), running: false)
+    watched.script.run(.microseconds(100))
+    watched.park()
+    let ended = watched.ended
+    #expect(ended.count == 2)
+    #expect(try #require(ended.first).duration.atLeast <= end - ended[0].startedAt)
+    #expect(ended[1].startedAt == end)
+  }
+
   /// The loop leaves its park and is stopped before any look finds it at work.
   @Test(arguments: [ThreadState.stopped, .frozen]) func stopRightAfterAParkDoesNotCount(_ state: ThreadState)
   {
