@@ -74,8 +74,12 @@ extension LoopRules {
     return reading
   }
 
+  /// What stands between the kernel and the loop is no matter of any loop, so the built-in table counts beside another
+  /// one. Within the C library a wait returns to one place in a program of one thread and to another in one of several.
   private func waitReturn(_ frames: ArraySlice<Frame>, _ matched: [[LoopRule]]) -> WaitReturn? {
-    for (frame, rules) in zip(frames, matched) where !rules.contains(where: { $0.meaning == .call }) {
+    func isCall(_ rules: [LoopRule]) -> Bool { rules.contains { $0.meaning == .call } }
+    for (frame, rules) in zip(frames, matched) where !isCall(rules) {
+      if isCall(Self.builtIn.rules(for: frame)) { continue }
       // Where a signal or an inlined call is in between, the address is not the one that the wait returns to.
       guard !frame.isSignalFrame, let stackPointer = frame.stackPointer else { return nil }
       return WaitReturn(programCounter: frame.programCounter, stackPointer: stackPointer)

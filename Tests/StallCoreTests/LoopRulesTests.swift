@@ -151,14 +151,16 @@ import Testing
     #expect(rules.reading(of: [Self.frame("app", "run")]).meaning == .unknown)
   }
 
-  @Test func waitReturnsToWhoeverMadeIt() {
+  @Test func waitReturnsToWhoeverMadeIt() throws {
     var frames = [
       Self.frame("libc.so.6", "epoll_wait"), Self.frame("libc.so.6", nil), Self.frame("app", "run"),
     ]
     frames[2].programCounter = 0x4242
     frames[2].stackPointer = 0x7ff0
-    let place = LoopRules.builtIn.reading(of: frames).returnsTo
-    #expect(place == WaitReturn(programCounter: 0x4242, stackPointer: 0x7ff0))
+    for rules in [LoopRules.builtIn, .none, try Self.rules("[x]\nloop run in lib*.so")] {
+      let place = rules.reading(of: frames).returnsTo
+      #expect(place == WaitReturn(programCounter: 0x4242, stackPointer: 0x7ff0))
+    }
     frames = [Self.frame("go-program", "internal/runtime/syscall.Syscall6")]
     #expect(LoopRules.builtIn.reading(of: frames).returnsTo?.programCounter == 0x1000)
     #expect(LoopRules.builtIn.reading(of: [Self.frame("libc.so.6", "poll")]).returnsTo == nil)
