@@ -18,6 +18,8 @@ extension RecordingBytes {
     append(number: site.programCounter)
     append(site.descriptors)
     append(site.multiplexer)
+    // Its lowest bits are always zero.
+    append(number: site.futex.map { $0 | 1 } ?? 0)
   }
 
   private mutating func append(_ multiplexer: Multiplexer) {
@@ -55,6 +57,9 @@ extension RecordingInput {
     (site.stackPointer, site.programCounter) = (try number(), try number())
     site.descriptors = try descriptors()
     site.multiplexer = try multiplexer(of: site)
+    // Recordings of before have none.
+    let futex = isAtEnd ? 0 : try number()
+    site.futex = futex == 0 ? nil : futex & ~7
     return site
   }
 

@@ -107,7 +107,9 @@ package struct EventLoopModel: Sendable {
   /// And a loop that never rests, so that only what its callbacks wait for was seen for long, may have come to rest.
   private func mayBeHome(_ other: HomeCandidate, at moment: Instant) -> Bool {
     if other.wasHome, other.isMultiplexer { return true }
-    guard let home, home.isTwin(of: other) || home.isDeeperTwin(of: other), home.lastSeen < other.firstSeen
+    guard let home,
+      home.isTwin(of: other) || home.isDeeperTwin(of: other) || home.isFutexTwin(of: other),
+      home.lastSeen < other.firstSeen
     else { return false }
     return !other.isBelievable && moment - other.firstSeen < Self.abandonedAfter
   }
@@ -237,6 +239,7 @@ package struct EventLoopModel: Sendable {
       return isAbandoned || isAside
     }
     if home.isDeeper(than: other) { return other.isBelievable }
+    if home.isFutexTwin(of: other), other.isBelievable, home.lastSeen < other.firstSeen { return true }
     if other.isDeeper(than: home) { return isAbandoned }
     if home.isTwin(of: other), other.isBelievable {
       if home.lastSeen < other.firstSeen || home.visits < other.visits { return true }

@@ -50,7 +50,7 @@ package struct HomeCandidate: Sendable {
   /// The same multiplexer. A poll set is the same if it holds any of the core: sets grow, shrink and move. But who asks
   /// from elsewhere for one of them alone waits for an answer: Xlib for the server's, Ruby in a sleep for its timer.
   package func matches(_ other: Site) -> Bool {
-    if isReadOnlyOnce(with: other) { return true }
+    if isReadOnlyOnce(with: other) || isOfSameFutex(as: other) { return true }
     guard site.multiplexer == other.multiplexer else { return false }
     guard let core, let descriptors = other.descriptors else { return true }
     if descriptors.isOne(of: core), isFar(from: other) { return false }
@@ -68,6 +68,12 @@ package struct HomeCandidate: Sendable {
     max(site.stackPointer, other.stackPointer) - min(site.stackPointer, other.stackPointer) > Self.depthMargin
   }
 
+  /// The same futex by the same instruction from about the depth of the last wait here. The frames above a wait are smaller
+  /// or larger once they are compiled. Not from anywhere: a JVM has one futex for whatever a thread waits for.
+  private func isOfSameFutex(as other: Site) -> Bool {
+    site.isOnFutex(of: other) && !isFar(from: other)
+  }
+
   /// The same poll or select, made at the same place, whose descriptors could be read only one of the two times.
   private func isReadOnlyOnce(with other: Site) -> Bool {
     site.kind == .poll && other.kind == .poll && site.isUnread != other.isUnread
@@ -78,7 +84,11 @@ package struct HomeCandidate: Sendable {
     if isNewVisit { visits += 1 } else { waited += moment - lastSeen }
     lastSeen = moment
     let isFurtherOut = newSite.stackPointer > shallowestStackPointer && isFar(from: newSite)
-    if site.isUnread || !newSite.isUnread { site = newSite }
+    if site.isUnread || !newSite.isUnread {
+      let multiplexer = isOfSameFutex(as: newSite) ? site.multiplexer : newSite.multiplexer
+      site = newSite
+      site.multiplexer = multiplexer
+    }
     shallowestStackPointer = max(shallowestStackPointer, newSite.stackPointer)
     if let descriptors = newSite.descriptors {
       let common = core?.intersection(descriptors) ?? descriptors
@@ -140,8 +150,25 @@ package struct HomeCandidate: Sendable {
       && isDeeper(than: other)
   }
 
+  /// The same futex from somewhat further in or out: what a handler waits for, or the loop in code that is compiled no
+  /// more. Between the loop's own frames as an interpreter and as a compiler makes them are 656 bytes in a JVM (17), from
+  /// the loop's wait to that of the simplest handler 704 and more.
+  package func isFutexTwin(of other: HomeCandidate) -> Bool {
+    let (near, far) = (
+      min(site.stackPointer, other.site.stackPointer), max(site.stackPointer, other.site.stackPointer)
+    )
+    return site.isOnFutex(of: other.site) && far - near <= 2 * Self.depthMargin
+  }
+
   package func isDeeper(than other: HomeCandidate) -> Bool {
     shallowestStackPointer < other.shallowestStackPointer
       && other.shallowestStackPointer - shallowestStackPointer > Self.depthMargin
+  }
+}
+
+extension Site {
+  /// Both wait on it by the same instruction.
+  fileprivate func isOnFutex(of other: Site) -> Bool {
+    futex != nil && futex == other.futex && programCounter == other.programCounter
   }
 }

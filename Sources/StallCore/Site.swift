@@ -36,8 +36,8 @@ package enum Multiplexer: Hashable, Sendable {
   case descriptor(Int32)
   case queue(call: Int, identifier: UInt64)
   case children
-  /// A wait without an object of its own: known by where the call is made. (Condition variables alternate between two
-  /// words, so a futex is not known by its address.)
+  /// A wait without an object of its own: known by where the call is made. (A futex may be another one in each wait, as
+  /// Python's are; `Site.futex` says more.)
   case place(kind: WaitKind, stackPointer: UInt64, programCounter: UInt64)
   /// The call may not be seen: weaker still, all waits of a kind are one.
   case anyOf(WaitKind)
@@ -49,6 +49,8 @@ package struct Site: Hashable, Sendable {
   package var multiplexer: Multiplexer
   /// For `.descriptorSet`: what this one call waits on.
   package var descriptors: DescriptorSet?
+  /// For a futex: the word waited on, or the pair of words that a condition alternates between.
+  package var futex: UInt64?
   package var stackPointer: UInt64
   package var programCounter: UInt64
   /// The call may end by itself (a poll with a timeout). Known only for calls that tell it in a register.
@@ -61,6 +63,7 @@ package struct Site: Hashable, Sendable {
     self.multiplexer = multiplexer
     self.descriptors = multiplexer == .descriptorSet ? descriptors : nil
     (stackPointer, programCounter) = (call.stackPointer, call.programCounter)
+    futex = Self.futex(of: call)
     let timeout = Int32(truncatingIfNeeded: call.arguments.third)
     hasTimeout = call.number == SystemCallNumber.poll && timeout >= 0
   }
@@ -116,6 +119,14 @@ package struct Site: Hashable, Sendable {
     case Number.futex, Number.futexWait, Number.futexWaitv: return place(.futex, call)
     case Number.nanosleep, Number.clockNanosleep: return place(.sleep, call)
     default: return nil
+    }
+  }
+
+  /// glibc's condition has two words side by side, `__g_signals` (sysdeps/nptl/bits/thread-shared-types.h), aligned to both.
+  private static func futex(of call: BlockedCall) -> UInt64? {
+    switch call.number {
+    case SystemCallNumber.futex, SystemCallNumber.futexWait: call.arguments.first & ~7
+    default: nil
     }
   }
 
