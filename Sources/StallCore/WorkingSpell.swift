@@ -128,10 +128,18 @@ package struct WorkingSpell: Sendable {
     isBackFromCapture = look.isAtSamePlace(as: last)
     guard isBackFromCapture else { return }
     guard look.isBlocked else { return absorbStops(look) }
-    measureBlock(until: look.at)
+    if look.at - last.at <= Self.longestCapture || quiet.since != nil {
+      measureBlock(until: look.at)
+    } else {
+      // It may have gone on and be blocked there anew, for the same lock, and nothing will tell: the proof begins again.
+      (blockBegan, blockPaused) = (look.at, .zero)
+    }
     if certain.at == last.at { certain = look }
     last = look
   }
+
+  /// Of one that nobody was in the way of; some hundred microseconds.
+  private static let longestCapture: Duration = .milliseconds(2)
 
   /// It ran on, and may have passed since the last look, which the next one will be told: only the stop is absorbed. Where
   /// the look came late, what is absorbed may have been a park, out of which it is on its way.

@@ -61,6 +61,26 @@ private typealias Call = SystemCallNumber
     #expect(try #require(ended.duration.atMost) >= .milliseconds(772))
   }
 
+  /// Nothing sees passes, and while a capture takes its time the lock is let go and waited for again.
+  @Test func twoBlocksAtOnePlaceAreNotProvenAsOne() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.script.block(in: Call.futex, depth: 2000)
+    watched.stay(.milliseconds(450))
+    watched.script.wait(.milliseconds(1))
+    watched.script.run(.microseconds(50))
+    watched.script.block(in: Call.futex, depth: 2000)
+    watched.script.wait(.milliseconds(3))
+    watched.detector.absorbCapture(watched.script.look)
+    watched.stay(.milliseconds(700))
+    watched.script.run(.milliseconds(1))
+    watched.park()
+    let ended = try #require(watched.ended.first)
+    #expect(ended.isVerified)
+    #expect(ended.duration.atLeast <= .milliseconds(703))
+    #expect(ended.duration.likely > .milliseconds(1_100))
+  }
+
   @Test func blockThatEndsBetweenLooksIsProven() throws {
     var watched = Watched()
     watched.learnEpoll()
