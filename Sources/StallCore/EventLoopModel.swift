@@ -79,7 +79,7 @@ package struct EventLoopModel: Sendable {
     guard let site = site(of: observation, hasMoved: hasMoved) else {
       lastSite = nil
       if observation.activity == .unknown, observation.isBlocked { return .undecided }
-      return observation.isRestarted || !isJudgeable ? .undecided : .working
+      return !isJudgeable || mayBeRestarted(home, at: observation) ? .undecided : .working
     }
     if site.isUnread, isIndistinct(site) {
       lastSite = site
@@ -121,6 +121,18 @@ package struct EventLoopModel: Sendable {
   private func isIndistinct(_ site: Site) -> Bool {
     guard let home, home.site.kind == .poll, site.kind == .poll else { return false }
     return home.site.isUnread != site.isUnread && !home.matches(site)
+  }
+
+  /// The kernel continues a call after a stop and no longer shows which. Those that it continues so are `poll`, timed waits
+  /// for a futex, and sleeps (restart_syscall(2)), and they keep their place.
+  private func mayBeRestarted(_ home: HomeCandidate?, at look: ThreadObservation) -> Bool {
+    guard look.isRestarted, let home, case .blocked(let call) = look.activity else { return false }
+    switch home.site.kind {
+    case .poll, .futex, .sleep:
+      return home.site.programCounter == call.programCounter || !home.isFar(from: call.stackPointer)
+    case .other, .unseen: return true
+    case .epoll, .ring, .accept, .input, .message, .children, .signal, .mainQueue: return false
+    }
   }
 
   /// Nil if the thread is not blocked in a wait for something to happen.

@@ -64,8 +64,10 @@ package struct HomeCandidate: Sendable {
   }
 
   /// Made from another depth than the last wait here.
-  private func isFar(from other: Site) -> Bool {
-    max(site.stackPointer, other.stackPointer) - min(site.stackPointer, other.stackPointer) > Self.depthMargin
+  private func isFar(from other: Site) -> Bool { isFar(from: other.stackPointer) }
+
+  func isFar(from stackPointer: UInt64) -> Bool {
+    max(site.stackPointer, stackPointer) - min(site.stackPointer, stackPointer) > Self.depthMargin
   }
 
   /// The same futex by the same instruction from about the depth of the last wait here. The frames above a wait are smaller

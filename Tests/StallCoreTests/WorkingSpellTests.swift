@@ -61,6 +61,26 @@ private typealias Call = SystemCallNumber
     #expect(try #require(ended.duration.atMost) >= .milliseconds(772))
   }
 
+  /// The capture of a running thread catches it in a sleep that no look has seen: the kernel does not say what it continues.
+  @Test(arguments: ["epoll", "poll"]) func sleepThatACaptureInterruptedIsWork(home: String) throws {
+    var watched = Watched()
+    func idle() {
+      if home == "epoll" { watched.learnEpoll() } else { watched.idleInSets([[3, 4]], depth: 0) }
+    }
+    idle()
+    watched.run(.milliseconds(20))
+    watched.look()
+    watched.script.block(in: Call.nanosleep, depth: 2000)
+    watched.script.stopForCapture()
+    watched.detector.absorbCapture(watched.script.look)
+    watched.stay(.milliseconds(800))
+    watched.script.run(.milliseconds(1))
+    idle()
+    let ended = try #require(watched.ended.first)
+    #expect(ended.isVerified)
+    #expect(ended.duration.atLeast > .milliseconds(700))
+  }
+
   /// Nothing sees passes, and while a capture takes its time the lock is let go and waited for again.
   @Test func twoBlocksAtOnePlaceAreNotProvenAsOne() throws {
     var watched = Watched()
