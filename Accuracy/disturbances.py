@@ -40,14 +40,18 @@ def stop_watcher(target, watcher, is_over):
 
 
 def stopped(pids):
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
     try:
+        signal_all(pids, signal.SIGSTOP)
         time.sleep(SECOND)
     finally:
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
+        signal_all(pids, signal.SIGCONT)
+
+
+def signal_all(pids, number):
+    """A helper may have ended meanwhile."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def freeze_target(target, watcher, is_over):

@@ -23,20 +23,24 @@ class LoggedSelector(selectors.DefaultSelector):
         self.woke = 0
         self.job = NO_JOB
         self.is_last = False
+        self.is_complete = threading.Event()
         self.statistics = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
 
     def run_queue_delay(self):
         return int(os.pread(self.statistics, 64, 0).split()[1])
 
     def select(self, timeout=None):
+        is_last, self.is_last = self.is_last, False
+        # A thread takes a millisecond to start, and the last pass is not over before.
+        if is_last:
+            threading.Thread(target=write_log).start()
         before = self.run_queue_delay()
         if self.woke:
             cause, due, began, ended = self.job
             self.passes.append([cause, due, self.woke, began, ended, now(), 0])
             self.job = NO_JOB
-        if self.is_last:
-            self.is_last = False
-            threading.Thread(target=write_log).start()
+        if is_last:
+            self.is_complete.set()
         try:
             return super().select(timeout)
         finally:
@@ -117,6 +121,7 @@ CAUSES = {
 
 
 def write_log():
+    selector.is_complete.wait()
     with open(sys.argv[2], "w") as file:
         for entry in selector.passes:
             print(*entry, file=file)
