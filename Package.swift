@@ -34,10 +34,12 @@ let package = Package(
     .systemLibrary(name: "CElfutils"),
     .systemLibrary(name: "CDemangle"),
     .systemLibrary(name: "CCompression"),
+    .systemLibrary(name: "CLibbpf"),
 
     swiftTarget("Linux", ["CLinux", "CCompression"]),
     swiftTarget("StallCore", [], resources: [.embedInCode("LoopRules.txt")]),
-    swiftTarget("Observation", ["StallCore", "Linux"]),
+    swiftTarget(
+      "Observation", ["StallCore", "Linux", "CLibbpf"], resources: [.embedInCode("task_iterator.bpf.o")]),
     swiftTarget("Stacks", ["StallCore", "Linux", "CLibunwind"]),
     swiftTarget("Symbols", ["StallCore", "Linux", "CElfutils", "CDemangle", "CCompression"]),
     swiftTarget("Analysis", ["StallCore", "Linux", "Stacks", "Symbols"]),
@@ -60,7 +62,7 @@ let package = Package(
     .executableTarget(name: "TestTailCall", path: "Tests/TestTailCall", cSettings: cSettings),
     .executableTarget(name: "TestTarget", path: "Tests/TestTarget", cSettings: cSettings),
     .executableTarget(
-      name: "TestSandbox", dependencies: ["Linux", "CLinux"], path: "Tests/TestSandbox",
+      name: "TestSandbox", dependencies: ["Linux", "CLinux", "Observation"], path: "Tests/TestSandbox",
       swiftSettings: settings),
     .executableTarget(
       name: "Fuzz",
@@ -73,10 +75,10 @@ let package = Package(
       name: "TestCaptureHelper", dependencies: ["Stacks"], path: "Tests/TestCaptureHelper",
       swiftSettings: settings),
 
-    tests(of: "Linux", ["TestSupport"]),
+    tests(of: "Linux", ["CLinux", "TestSupport"]),
     tests(of: "StallCore", ["Recordings", "Linux"], exclude: ["Stacks", "Recordings"]),
     tests(of: "Recordings", ["StallCore"]),
-    tests(of: "Observation", ["StallCore", "Linux", "TestSupport", "TestTarget"]),
+    tests(of: "Observation", ["StallCore", "Linux", "TestSupport", "TestTarget", "TestSandbox"]),
     .testTarget(
       name: "ProgramTests",
       dependencies: [

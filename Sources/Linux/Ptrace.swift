@@ -27,6 +27,15 @@ package struct KernelRegisters: Sendable {
 
   package subscript(word: Word) -> UInt64 { words[word.rawValue] }
 
+  fileprivate init() {}
+
+  /// The first 21 words are those of `struct pt_regs` (arch/x86/include/asm/ptrace.h), which lacks what stands behind them.
+  init(userPart: RawSpan) {
+    for position in 0..<min(words.count, userPart.byteCount / 8) {
+      words[position] = unsafe userPart.unsafeLoadUnaligned(fromByteOffset: position * 8, as: UInt64.self)
+    }
+  }
+
   fileprivate mutating func fill(from threadID: Int32) throws(Errno) {
     let count = try systemCall { () -> Int in
       var span = words.mutableSpan

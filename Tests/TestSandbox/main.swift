@@ -1,8 +1,10 @@
-// Enters the sandbox, tries what must not be possible any more, and says what came of it.
+// Enters the sandbox, tries what must not be possible any more, and says what came of it. With the argument `iterator` it
+// only tries to load the task iterator, with the rights that it was given.
 
 import CLinux
 import Glibc
 import Linux
+import Observation
 
 func say(_ what: String, _ wasDone: Bool) {
   try? writeAll(Array("\(what) \(wasDone ? "done" : "refused")\n".utf8), to: STDOUT_FILENO)
@@ -10,6 +12,13 @@ func say(_ what: String, _ wasDone: Bool) {
 
 func canMap(_ protection: Int32) -> Bool {
   unsafe mmap(nil, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED
+}
+
+if CommandLine.arguments.dropFirst().first == "iterator" {
+  var answer = "loaded"
+  do throws(TaskIteratorRefusal) { _ = try TaskProgram(process: getppid()) } catch { answer = "\(error)" }
+  try? writeAll(Array("\(answer)\n".utf8), to: STDOUT_FILENO)
+  exit(0)
 }
 
 let failures = unsafe Sandbox.enter { path in

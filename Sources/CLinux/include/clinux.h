@@ -11,6 +11,7 @@
 
 #include "perf_event.h"
 #include "sandbox.h"
+#include "task_sample.h"
 
 int clinux_open(const char *path, int flags);
 // O_PATH: names a file without opening it.

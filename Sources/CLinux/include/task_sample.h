@@ -1,0 +1,36 @@
+// What the task iterator's BPF program tells of one thread: shared by that program and by TaskSample.swift.
+//
+// Times are nanoseconds. "Run-queue clock" is the clock of the scheduler, not CLOCK_MONOTONIC.
+#ifndef CLINUX_TASK_SAMPLE_H
+#define CLINUX_TASK_SAMPLE_H
+
+#include <stdint.h>
+
+enum { clinux_task_name_bytes = 16, clinux_task_register_words = 21 };
+
+static const uint64_t clinux_task_lag_unknown = UINT64_MAX;
+
+struct clinux_task_sample {
+  uint64_t moment;               // CLOCK_MONOTONIC
+  int32_t process, thread;       // as the reader's pid namespace numbers them
+  int32_t inner_process, inner_thread;  // as the thread's own one does
+  uint32_t state, exit_state;    // task_struct.__state, .exit_state
+  uint32_t flags, policy;        // task_struct.flags (PF_…), .policy (SCHED_…)
+  uint64_t job_control;          // task_struct.jobctl
+  uint64_t is_off_processor;     // 1: it was on none from before the first to after the last of this was read
+  uint64_t run_time, run_time_at_arrival;
+  uint64_t run_queue_delay, times_scheduled;
+  uint64_t arrived_at;           // run-queue clock: when it was last put on a CPU
+  uint64_t accounted_at;         // run-queue clock without stolen time: up to when `run_time` counts
+  uint64_t processor_lag;        // of that clock on the thread's CPU behind the run-queue clock
+  uint64_t reader_arrived_at;    // run-queue clock: when the reading thread was last put on a CPU
+  uint64_t voluntary_switches, involuntary_switches;
+  uint64_t user_time, kernel_time;  // as ticks found it
+  uint64_t minor_faults, major_faults;
+  uint64_t started_at;           // CLOCK_BOOTTIME
+  uint64_t code_start, code_end, stack_start;
+  uint8_t name[clinux_task_name_bytes];
+  uint64_t registers[clinux_task_register_words];  // struct pt_regs
+};
+
+#endif

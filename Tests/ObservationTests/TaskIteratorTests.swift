@@ -1,0 +1,140 @@
+// Reads real threads through the task iterator, and compares with what ptrace and `/proc` say of them.
+
+import Glibc
+import Linux
+import Observation
+import TestSupport
+import Testing
+
+@Suite(.enabled(if: isTaskIteratorExpected, "the task iterator needs root, Linux 5.15 and its types"))
+struct TaskIteratorTests {
+  /// All of what one read gives.
+  private func samples(_ iterator: inout TaskIterator) throws(Errno) -> [Int32: TaskSample] {
+    var all: [Int32: TaskSample] = [:]
+    try iterator.read { all[$0.threadID] = $0 }
+    return all
+  }
+
+  private func blockedSample(_ iterator: inout TaskIterator) throws -> TaskSample {
+    for _ in 0..<5_000 {
+      if let sample = try iterator.sample(), sample.isOffProcessor, !sample.isRunnable { return sample }
+      usleep(1_000)
+    }
+    throw Errno.timedOut
+  }
+
+  private static let compared: [KernelRegisters.Word] = [
+    .r15, .r14, .r13, .r12, .rbp, .rbx, .r10, .r9, .r8, .rdx, .rsi, .rdi, .originalRax, .rip, .rsp,
+  ]
+
+  @Test(arguments: ["epoll", "poll", "pause", "condition"])
+  func registersAreThosePtraceSees(_ kind: String) throws {
+    let target = try TargetProcess.start("idle", kind)
+    var iterator = try TaskIterator(process: target.processID, thread: target.processID)
+    let sample = try blockedSample(&iterator)
+    try Ptrace.seize(target.processID)
+    try Ptrace.interrupt(target.processID)
+    #expect(try Ptrace.waitForStop(target.processID) == .interrupt)
+    let expected = try Ptrace.registers(of: target.processID)
+    try Ptrace.detach(target.processID, signal: 0)
+    for word in Self.compared { #expect(sample.registers[word] == expected[word], "\(word)") }
+    #expect(sample.registers[.rsp] != 0 && sample.isWide)
+  }
+
+  @Test func countsAreThoseOfProc() throws {
+    let target = try TargetProcess.start("idle", "epoll")
+    let directory = "/proc/\(target.processID)/task/\(target.processID)/"
+    var iterator = try TaskIterator(process: target.processID, thread: target.processID)
+    let sample = try blockedSample(&iterator)
+    let schedule = try readPseudoFile(directory + "schedstat")
+    let details = try readPseudoFile(directory + "sched")
+    let record = try readPseudoFile(directory + "stat")
+    let statistics = SchedulerStatistics(schedule.span)
+    #expect(statistics?.timesScheduled == sample.timesScheduled)
+    #expect(statistics?.runNanoseconds == sample.runNanoseconds)
+    #expect(statistics?.runQueueDelayNanoseconds == sample.runQueueDelayNanoseconds)
+    let detail = SchedulerDetail(details.span)
+    #expect(detail?.voluntarySwitches == sample.voluntarySwitches)
+    #expect(detail?.involuntarySwitches == sample.involuntarySwitches)
+    let parsed = ThreadStat(record.span)
+    let stat = try #require(parsed)
+    #expect(stat.state == sample.state && stat.startTicks == sample.startTicks)
+    #expect(stat.image == sample.image && stat.majorFaults == sample.majorFaults)
+    #expect(sample.withName { $0.count == 10 && $0.matches("TestTarget", at: 0) })
+    #expect(sample.processID == target.processID && sample.innerThreadID == target.processID)
+  }
+
+  @Test func runningThreadIsNoStandingOne() throws {
+    let target = try TargetProcess.start("spin")
+    var iterator = try TaskIterator(process: target.processID, thread: target.processID)
+    let sample = try #require(try iterator.sample())
+    #expect(sample.isRunnable && sample.state == UInt8(ascii: "R"))
+  }
+
+  @Test(arguments: [true, false]) func filtersInTheKernelAndInTheProgram(_ inKernel: Bool) throws {
+    let target = try TargetProcess.start("thread-pool")
+    let threads = Set(try ThreadList.threads(of: target.processID))
+    let program = try TaskProgram(process: target.processID)
+    var all = try program.iterator(limitsInKernel: inKernel)
+    #expect(try Set(samples(&all).keys) == threads && threads.count > 1)
+    for thread in threads {
+      var one = try program.iterator(thread: thread, limitsInKernel: inKernel)
+      #expect(try samples(&one).keys.map { $0 } == [thread])
+    }
+  }
+
+  @Test func tellsOfEveryThreadOfMany() throws {
+    let target = try TargetProcess.start("parked-crowd", "2000")
+    var iterator = try TaskIterator(process: target.processID)
+    #expect(try Set(samples(&iterator).keys) == Set(ThreadList.threads(of: target.processID)))
+  }
+
+  @Test("PROC-03: threads that begin and end during reads are no error") func churn() throws {
+    let target = try TargetProcess.start("thread-churn")
+    var iterator = try TaskIterator(process: target.processID)
+    for _ in 0..<1_000 {
+      let all = try samples(&iterator)
+      #expect(all[target.processID] != nil && all.values.allSatisfy { $0.processID == target.processID })
+    }
+  }
+
+  @Test("PROC-03: nothing is told of a process that has ended") func endedProcess() throws {
+    var target = try TargetProcess.start("idle", "pause")
+    var iterator = try TaskIterator(process: target.processID)
+    var one = try TaskIterator(process: target.processID, thread: target.processID)
+    target.signal(SIGKILL)
+    _ = try target.waitForExit()
+    #expect(try samples(&iterator).isEmpty)
+    #expect(try one.sample() == nil)
+  }
+
+  @Test func staysWithDescriptorsAlone() throws {
+    let target = try TargetProcess.start("idle", "pause")
+    let before = try openDescriptors()
+    do {
+      var iterator = try TaskIterator(process: target.processID)
+      #expect(try openDescriptors() == before + 1)
+      for _ in 0..<100 { #expect(try samples(&iterator).count == 1) }
+      #expect(try openDescriptors() == before + 1)
+    }
+    #expect(try openDescriptors() == before)
+  }
+
+  private func openDescriptors() throws -> Int {
+    guard let directory = unsafe opendir("/proc/self/fd") else { throw Errno.noSuchFile }
+    defer { unsafe closedir(directory) }
+    var count = 0
+    while unsafe readdir(directory) != nil { count += 1 }
+    return count
+  }
+
+  @Test(arguments: [
+    ["--bounding-set", "-all", "--inh-caps", "-all"],
+    ["--reuid", "65534", "--regid", "65534", "--clear-groups"],
+  ])
+  func refusalWithoutRights(_ loss: [String]) throws {
+    var helper = try TargetProcess(
+      path: "/usr/bin/setpriv", arguments: loss + [builtProduct("TestSandbox"), "iterator"])
+    #expect(try helper.readLine() == "notAllowed")
+  }
+}
