@@ -63,6 +63,13 @@ package enum StackChoice: String, CaseIterable, Sendable {
   case all
 }
 
+/// Through what threads are looked at.
+package enum ObserverChoice: String, CaseIterable, Sendable {
+  /// The task iterator where it can be had.
+  case auto
+  case proc, bpf
+}
+
 /// How much is looked up for an address.
 package enum SymbolDetail: String, CaseIterable, Sendable {
   case none
@@ -102,6 +109,7 @@ package struct Options: Sendable, Equatable {
   package var stacks = StackChoice.stalled
   package var neverStop = false
   package var cpuOnly = false
+  package var observer = ObserverChoice.auto
   /// No breakpoint tells whether the loop came round.
   package var noBreakpoint = false
   package var symbols = SymbolDetail.full

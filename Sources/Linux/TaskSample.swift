@@ -97,12 +97,10 @@ extension TaskSample {
   package var arrivedAt: UInt64 { raw.arrived_at }
   /// When the thread that reads was put on its CPU: before this sample was taken.
   package var readerArrivedAt: UInt64 { raw.reader_arrived_at }
-  /// Between which moments it left the CPU, if it is off it; nil where the kernel does not tell. The earlier one lacks the
-  /// time that the hypervisor stole while it ran last, the later one has too much of what was stolen from its CPU since.
-  package var departure: ClosedRange<UInt64>? {
-    guard isOffProcessor, let before = runNanosecondsAtArrival, raw.processor_lag != clinux_task_lag_unknown
-    else { return nil }
-    let earliest = raw.arrived_at &+ (raw.run_time - before)
-    return earliest...max(earliest, raw.accounted_at &+ raw.processor_lag)
+  /// When it left the CPU, if it is off it; nil where the kernel does not tell. What was stolen from its CPU since comes on
+  /// top: never early.
+  package var departedAt: UInt64? {
+    guard isOffProcessor, raw.processor_lag != clinux_task_lag_unknown else { return nil }
+    return raw.accounted_at &+ raw.processor_lag
   }
 }

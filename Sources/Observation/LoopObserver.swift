@@ -5,7 +5,8 @@ package import StallCore
 
 package struct LoopObserver: ~Copyable {
   private let process: Int32
-  private var thread: ProcObserver?
+  private let way: ThreadObserverWay
+  private var thread: ThreadObserver?
   private var queue: MainQueueReader?
   private var role = QueueThread()
   /// Who works for the queue, or last did.
@@ -14,14 +15,16 @@ package struct LoopObserver: ~Copyable {
   /// An owner that changes so often while one look is made is no stall.
   private static let attempts = 3
 
-  package init(process: Int32, thread: Int32, seesWaits: Bool = true) throws(Errno) {
+  package init(process: Int32, thread: Int32, _ way: ThreadObserverWay) throws(Errno) {
     self.process = process
-    self.thread = try ProcObserver(process: process, thread: thread, seesWaits: seesWaits)
-    if !seesWaits { sight = .notAsked }
+    self.way = way
+    self.thread = try ThreadObserver(process: process, thread: thread, way)
+    if case .procWithoutWaits = way { sight = .notAsked }
   }
 
-  package init(process: Int32, mainQueueAt address: UInt64) {
+  package init(process: Int32, mainQueueAt address: UInt64, _ way: ThreadObserverWay) {
     self.process = process
+    self.way = way
     queue = MainQueueReader(process: process, address: address)
   }
 
@@ -41,7 +44,7 @@ package struct LoopObserver: ~Copyable {
   ) throws(Errno) -> ThreadObservation {
     if queue != nil { return try lookAtQueue(readMemory) }
     guard let look = try lookAtThread(isAtWork: isAtWork, readMemory) else { throw .noSuchProcess }
-    image = thread?.image
+    image = thread?.image ?? nil
     return look
   }
 
@@ -77,7 +80,7 @@ package struct LoopObserver: ~Copyable {
   private mutating func lookAtWorker(_ id: Int32, _ readMemory: MemoryReader) -> ThreadObservation? {
     if id != queue?.openedWorker {
       worker = ThreadList.thread(of: process, knownToItselfAs: id)
-      thread = worker.flatMap { try? ProcObserver(process: process, thread: $0) }
+      thread = worker.flatMap { try? ThreadObserver(process: process, thread: $0, way) }
       queue?.openedWorker = id
     }
     guard let look = try? lookAtThread(readMemory), !look.state.hasEnded else {

@@ -8,14 +8,15 @@ package import Linux
 package struct TaskIterator: ~Copyable {
   private let link: FileDescriptor
   private let thread: Int32?
-  /// As much as the kernel gives at once (kernel/bpf/bpf_iter.c, `bpf_seq_read`): some 80 threads.
   private var buffer: [UInt8]
+  /// As much as the kernel gives at once (kernel/bpf/bpf_iter.c, `bpf_seq_read`): some 80 threads.
   private static let mostBytes = 32_768
 
-  init(_ link: consuming FileDescriptor, thread: Int32?) {
+  /// `isAlone`: the kernel's walk is over this one thread.
+  init(_ link: consuming FileDescriptor, thread: Int32?, isAlone: Bool = false) {
     self.link = link
     self.thread = thread
-    buffer = [UInt8](repeating: 0, count: Self.mostBytes)
+    buffer = [UInt8](repeating: 0, count: isAlone ? 2 * TaskSample.byteCount : Self.mostBytes)
   }
 
   /// For one use. Whoever wants several iterators of a process loads a `TaskProgram` once.

@@ -29,8 +29,8 @@ package enum TaskIteratorRefusal: Error, Equatable, Sendable {
 }
 
 /// Loading takes some 20 ms and 13 MB for a moment, in which libbpf reads the kernel's types; what stays is a descriptor.
-/// It tells of this process and of no other, whoever reads.
-package struct TaskProgram: ~Copyable, Sendable {
+/// It tells of this process and of no other, whoever reads. A class, because all threads that are followed share it.
+package final class TaskProgram: Sendable {
   private let program: FileDescriptor
   private let process: Int32
 
@@ -53,7 +53,7 @@ package struct TaskProgram: ~Copyable, Sendable {
     -> TaskIterator
   {
     if limitsInKernel, let thread, let link = try? attach(thread: thread) {
-      var iterator = TaskIterator(link, thread: thread)
+      var iterator = TaskIterator(link, thread: thread, isAlone: true)
       if (try? iterator.sample()) ?? nil != nil { return iterator }
     }
     if limitsInKernel, let link = try? attach(process: process) { return TaskIterator(link, thread: thread) }

@@ -18,7 +18,9 @@ package struct LookEncoder: Sendable {
     while threads.count <= thread { threads.append(LookMemory()) }
     if late >= Self.leastLateness { bytes.append(.late) { $0.append(late) } }
     if isAfterCapture { bytes.append(.captured) { _ in } }
-    threads[thread].append(observation.cut, of: thread, to: &bytes)
+    let look = observation.cut
+    if look.arrival != threads[thread].last.arrival { bytes.append(look.arrival) }
+    threads[thread].append(look, of: thread, to: &bytes)
   }
 
   private static let leastLateness = Duration.milliseconds(1)
@@ -155,6 +157,17 @@ extension RecordingBytes {
   }
 }
 
+extension RecordingBytes {
+  /// Nothing: it is not known any more.
+  fileprivate mutating func append(_ arrival: ProcessorArrival?) {
+    append(.arrival) {
+      guard let arrival else { return }
+      $0.append(arrival.at)
+      $0.append(arrival.cpuTime)
+    }
+  }
+}
+
 extension ThreadObservation {
   /// In whole microseconds, as a recording has it.
   var cut: ThreadObservation {
@@ -163,6 +176,7 @@ extension ThreadObservation {
     look.cpuTime = cpuTime.cut
     look.runQueueDelay = runQueueDelay.cut
     look.blockedSince = blockedSince?.cut
+    look.arrival = arrival.map { ProcessorArrival(at: $0.at.cut, cpuTime: $0.cpuTime.cut) }
     look.passes?.firstPass = passes?.firstPass?.cut
     look.passes?.lastPass = passes?.lastPass?.cut
     look.passes?.lastPassAfter = passes?.lastPassAfter?.cut

@@ -37,6 +37,8 @@ enum EntryKind: UInt8 {
   case late, captured
   case notice, stack, busyThread, exit, end
   case gap, phaseFact, background
+  /// The same as `late`.
+  case arrival
 }
 
 /// What of a look is not as in the look before it.

@@ -69,6 +69,11 @@ package struct RecordingReader {
     case .captured:
       isAfterCapture = true
       return nil
+    case .arrival:
+      looks.arrival = .some(
+        body.isAtEnd
+          ? nil : ProcessorArrival(at: try body.moment(), cpuTime: try body.duration()))
+      return nil
     case .notice: return .notice(try facts.notice(body))
     case .stack: return .stack(try facts.recordedStack(body))
     case .busyThread: return .busyThread(try facts.busyThread(body))

@@ -18,6 +18,8 @@ package struct MissingAbility: Sendable, Encodable {
 
 /// How the threads are seen. The raw value is the word used in records.
 package enum ObserverKind: String, Sendable, Encodable {
+  /// All of a thread at one moment, with exact times.
+  case bpf
   case proc
   /// Calls may not be seen, only the kernel function in which a thread sleeps.
   case procKinds = "proc-kinds"
@@ -28,6 +30,7 @@ package enum ObserverKind: String, Sendable, Encodable {
 
   var spoken: String {
     switch self {
+    case .bpf: "the task iterator"
     case .proc: "/proc"
     case .procKinds: "/proc, the kinds of waits only"
     case .procStates: "/proc, states only"

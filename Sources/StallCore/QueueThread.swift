@@ -46,6 +46,8 @@ package struct QueueThread: Sendable {
     seen.voluntarySwitches = base.voluntarySwitches &+ (look.voluntarySwitches &- own.voluntarySwitches)
     seen.userTicks = base.userTicks &+ (look.userTicks &- own.userTicks)
     seen.kernelTicks = base.kernelTicks &+ (look.kernelTicks &- own.kernelTicks)
+    // Its CPU time is the thread's own.
+    seen.arrival = nil
     // The block that came next is not next any more: the one before it is over.
     if let nextBlock, sight.nextBlock != nextBlock { seen.passes = passed(by: look.at) }
     return give(seen)
@@ -72,7 +74,7 @@ package struct QueueThread: Sendable {
         at: moment, state: state, activity: activity, cpuTime: .zero, runQueueDelay: .zero, timesScheduled: 1,
         voluntarySwitches: 0)
     (next.at, next.state, next.activity) = (moment, state, activity)
-    (next.blockedSince, next.descriptors, next.passes) = (nil, nil, nil)
+    (next.blockedSince, next.arrival, next.descriptors, next.passes) = (nil, nil, nil, nil)
     next.timesScheduled &+= 1
     next.voluntarySwitches &+= 2
     return next

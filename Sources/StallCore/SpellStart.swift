@@ -47,6 +47,10 @@ struct SpellStart: Sendable {
     let workedUntil = first.isBlocked ? first.blockedSince ?? first.at : first.at
     (likely, latest) = (workedUntil, workedUntil)
     guard let parked else { return }
+    if let woken = first.wakeUp(from: parked) {
+      (earliest, likely, latest) = (woken.earliest, woken.likely, woken.likely)
+      return
+    }
     earliest = parked.at
     let work = first.cpuTime - parked.cpuTime + first.runQueueDelay - parked.runQueueDelay
     let countedBack = max(parked.at, workedUntil - work)

@@ -83,6 +83,8 @@ package struct ThreadObservation: Sendable {
   /// When the present block began, where that is known: never earlier than the truth, and at most
   /// `blockedSinceTolerance` later.
   package var blockedSince: Instant?
+  /// When it was last put on a CPU, where the observer can tell.
+  package var arrival: ProcessorArrival?
   /// The descriptors that a `poll` or `select` waits on, where they could be read.
   package var descriptors: DescriptorSet?
   /// Whether the loop came round meanwhile, where something other than looks can tell.
@@ -91,7 +93,8 @@ package struct ThreadObservation: Sendable {
   /// `blockedSince` lacks the time that the hypervisor stole from the CPU since then. With both cores loaded 3.6 ms of
   /// 250 were seen, and 2.9 of 10; a twentieth, and something for short blocks, is on the safe side.
   package var blockedSinceTolerance: Duration {
-    .milliseconds(5) + (blockedSince.map { max(.zero, at - $0) / 20 } ?? .zero)
+    let stolen: Duration = .milliseconds(5) + (blockedSince.map { max(.zero, at - $0) / 20 } ?? .zero)
+    return min(stolen, toleranceByArrival ?? stolen)
   }
 
   package init(

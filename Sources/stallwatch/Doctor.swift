@@ -31,6 +31,7 @@ enum Doctor {
     ]
     do throws(Errno) {
       let subject = try DoctorSubject(.child)
+      findings.append(taskIterator(subject.processID))
       findings += stacks(of: subject.processID)
     } catch {
       findings.append(DoctorFinding(group: "stacks", what: "of a child", verdict: .no, note: error.text))
@@ -85,6 +86,20 @@ enum Doctor {
       }
     } catch {
       finding.note = error.meansTaskGone ? "/proc does not show it" : error.text
+    }
+    return finding
+  }
+
+  /// The child is asleep in a call, so that its registers are those of that call.
+  private static func taskIterator(_ process: Int32) -> DoctorFinding {
+    var finding = DoctorFinding(group: seeing, what: "task iterator", verdict: .no)
+    do throws(TaskIteratorRefusal) {
+      var iterator = try TaskIterator(process: process, thread: process)
+      let sample = (try? iterator.sample()) ?? nil
+      if let sample, sample.registers[.rsp] != 0 { finding.verdict = .yes }
+      if finding.verdict == .no { finding.note = "it does not tell of a child" }
+    } catch {
+      (finding.note, finding.next) = Refusal.ofTaskIterator(error)
     }
     return finding
   }

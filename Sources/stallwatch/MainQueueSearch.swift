@@ -39,7 +39,7 @@ struct MainQueueSearch {
   private func follow(_ address: UInt64, _ context: WatchContext) -> FollowedThread? {
     let process = context.process.id
     let record = ThreadRecord(threadID: process, name: ByteString(""), role: .mainQueue)
-    let observer = LoopObserver(process: process, mainQueueAt: address)
+    let observer = LoopObserver(process: process, mainQueueAt: address, context.observerWay)
     let queue = FollowedThread(record, context, observer: observer)
     queue.look(dueAt: .now)
     return queue.missedLooks == 0 && queue.worker != process ? queue : nil

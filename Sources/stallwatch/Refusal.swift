@@ -3,6 +3,7 @@
 internal import CommandLineOptions
 internal import Glibc
 internal import Linux
+internal import Observation
 internal import StallCore
 
 enum Refusal {
@@ -89,6 +90,10 @@ enum Refusal {
       return ("refused (\(error.text))", nil)
     }
     return ("kernel.perf_event_paranoid is \(level)", "sudo sysctl kernel.perf_event_paranoid=2")
+  }
+
+  static func ofTaskIterator(_ refusal: TaskIteratorRefusal) -> (why: String, next: String?) {
+    (refusal.text, refusal == .notAllowed ? "sudo stallwatch --pid PID" : nil)
   }
 
   static func noHeartbeat(_ name: HeartbeatName, _ finding: HeartbeatFinding) -> ProgramFailure {

@@ -29,6 +29,7 @@ struct Watch {
     let command: [ByteString]?
     let buildID: String?
     let sight: WaitSight
+    let observerWay: ObserverWay
     let first: FollowedThread?
     let channel = options.record == nil ? nil : RecordingChannel()
     let recording: RecordingFile? =
@@ -39,8 +40,9 @@ struct Watch {
       // The helper's first answer; from here on it is there for the looks.
       command = camera.commandLine()
       buildID = camera.executableFacts()?.buildID
+      observerWay = ObserverWay(process.id, options)
       var observer = try LoopObserver(
-        process: process.id, thread: process.thread.threadID, seesWaits: !options.cpuOnly)
+        process: process.id, thread: process.thread.threadID, observerWay.way)
       _ = try observer.look { address, length, buffer in
         camera.readMemory(of: process.thread.threadID, at: address, length, into: &buffer)
       }
@@ -50,7 +52,8 @@ struct Watch {
       queue = try ReportQueue()
       let recorder = channel.map { [queue] in LookRecorder($0, queue) }
       let context = WatchContext(
-        options, process, camera: camera, queue: queue, answers: answers, recorder: recorder,
+        options, process, camera: camera, observerWay: observerWay.way, queue: queue, answers: answers,
+        recorder: recorder,
         heartbeat: options.heartbeat.map { WatchedHeartbeat($0, process: process.id, first: heartbeat) })
       let isByName = if case .named = options.thread { true } else { false }
       first = isByName ? nil : FollowedThread(process.thread, context, observer: observer)
@@ -67,7 +70,7 @@ struct Watch {
       first?.note(.began(after: moment, by: moment + .milliseconds(10)))
     }
     loop.begin()
-    let rights = WatchRights(process.id, options, sight)
+    let rights = WatchRights(process.id, options, sight, observerWay)
     if options.record != nil {
       queue.push(
         .recordingBegins(

@@ -10,6 +10,7 @@ final class WatchContext {
   let options: Options
   let process: WatchedProcess
   let camera: ThreadCamera
+  let observerWay: ThreadObserverWay
   let queue: ReportQueue
   /// What stacks said of waits.
   let answers: HomeAnswers
@@ -32,8 +33,8 @@ final class WatchContext {
   private var loopsTold = 0
 
   init(
-    _ options: Options, _ process: WatchedProcess, camera: ThreadCamera, queue: ReportQueue,
-    answers: HomeAnswers, recorder: LookRecorder?, heartbeat: WatchedHeartbeat?
+    _ options: Options, _ process: WatchedProcess, camera: ThreadCamera, observerWay: ThreadObserverWay,
+    queue: ReportQueue, answers: HomeAnswers, recorder: LookRecorder?, heartbeat: WatchedHeartbeat?
   ) {
     self.recorder = recorder
     self.heartbeat = heartbeat
@@ -42,6 +43,7 @@ final class WatchContext {
     self.options = options
     self.process = process
     self.camera = camera
+    self.observerWay = observerWay
     self.queue = queue
     probe = options.probe.map { _ in ProbeMailbox() }
     surroundings = SurroundingsReader(process: process.id)

@@ -145,7 +145,7 @@ final class WatchLoop {
   /// Nil: the thread has ended.
   private func follow(_ record: ThreadRecord) -> FollowedThread? {
     let observer = try? LoopObserver(
-      process: context.process.id, thread: record.threadID, seesWaits: !context.options.cpuOnly)
+      process: context.process.id, thread: record.threadID, context.observerWay)
     guard let observer else { return nil }
     let thread = FollowedThread(record, context, observer: observer)
     thread.look(dueAt: .now)

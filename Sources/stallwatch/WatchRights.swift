@@ -12,8 +12,8 @@ struct WatchRights {
   let captureWays: [CaptureWay]
   let missing: [MissingAbility]
 
-  /// `sight` is that of the first look.
-  init(_ process: Int32, _ options: Options, _ sight: WaitSight) {
+  /// `sight` is that of the first look, or of one after which it was another.
+  init(_ process: Int32, _ options: Options, _ sight: WaitSight, _ way: ObserverWay? = nil) {
     var facts = RightsFacts(process)
     switch sight {
     case .notAsked:
@@ -25,18 +25,17 @@ struct WatchRights {
       observer = isKind ? .procKinds : .procStates
       captureWays = []
       let denial = Denial(facts)
-      missing = [
-        MissingAbility(
-          what: isKind ? "stacks and all of waits but their kind" : "stacks and waits",
-          why: "\(denial.why); to see them: \(denial.next)")
-      ]
+      let waits = MissingAbility(
+        what: isKind ? "stacks and all of waits but their kind" : "stacks and waits",
+        why: "\(denial.why); to see them: \(denial.next)")
+      missing = [waits] + (way?.missing.map { [$0] } ?? [])
     case .calls:
-      observer = .proc
+      observer = way?.isTaskIterator == true ? .bpf : .proc
       facts.areWaitsSeen = true
       let samples: [CaptureWay] = PerfCapture.refusal(forThread: process) == nil ? [.perf] : []
       let stops = options.neverStop ? nil : Self.missingStops(facts, areRunningSeen: !samples.isEmpty)
       captureWays = samples + (options.neverStop || stops != nil ? [] : [.ptrace]) + [.syscallFile]
-      missing = [stops, Self.missingMemoryCall].compactMap { $0 }
+      missing = [way?.missing, stops, Self.missingMemoryCall].compactMap { $0 }
     }
   }
 

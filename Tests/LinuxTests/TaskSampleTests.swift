@@ -43,21 +43,19 @@ import Testing
     #expect(try !sample { $0.flags = 0x0040_0040 }.isKernelThread)
   }
 
-  @Test func departureLiesBetweenItsBounds() throws {
+  @Test func departureAndArrival() throws {
     func set(_ raw: inout clinux_task_sample) {
-      (raw.arrived_at, raw.run_time_at_arrival, raw.run_time) = (1_000, 50, 70)
+      (raw.run_time_at_arrival, raw.run_time) = (50, 70)
       (raw.accounted_at, raw.processor_lag, raw.is_off_processor) = (900, 125, 1)
     }
-    #expect(try sample(set).departure == 1_020...1_025)
-    // SCHED_FIFO does not keep what its bounds rest on.
-    #expect(
-      try sample { (raw: inout clinux_task_sample) in
-        set(&raw); raw.policy = 1
-      }.departure == nil)
-    #expect(
-      try sample { (raw: inout clinux_task_sample) in
-        set(&raw); raw.is_off_processor = 0
-      }.departure == nil)
+    #expect(try sample(set).departedAt == 1_025 && sample(set).runNanosecondsAtArrival == 50)
+    func setUnknown(_ raw: inout clinux_task_sample) {
+      set(&raw)
+      // SCHED_FIFO does not keep the run time at arrival; a kernel without groups of threads has no lag to tell.
+      (raw.policy, raw.processor_lag) = (1, clinux_task_lag_unknown)
+    }
+    #expect(try sample(setUnknown).departedAt == nil && sample(setUnknown).runNanosecondsAtArrival == nil)
+    #expect(try sample { $0.processor_lag = 125 }.departedAt == nil)
   }
 
   @Test func clockIsTheLeastDistance() throws {

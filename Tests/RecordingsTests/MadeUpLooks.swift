@@ -62,6 +62,9 @@ enum MadeUpLooks {
   private static func dressed(_ number: Int, _ activity: Activity) -> ThreadObservation {
     var look = look(number, activity, moved: number % 3 == 0 ? 0 : number)
     if number % 4 == 1 { look.blockedSince = look.at - .microseconds(number * 1_000) }
+    if number % 4 < 2 {
+      look.arrival = ProcessorArrival(at: look.at - .milliseconds(number), cpuTime: look.cpuTime)
+    }
     if number % 5 == 2 { look.descriptors = DescriptorSet((0..<Int32(number % 65)).map { $0 * 3 }) }
     if number % 6 == 3 { look.passes = passes(before: look.at, number) }
     (look.userTicks, look.kernelTicks) = (UInt64(number / 10), UInt64.max - UInt64(number / 20))

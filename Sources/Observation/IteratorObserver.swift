@@ -1,0 +1,154 @@
+// Looks at one thread through the task iterator: all of a look is of one moment, and no allocation.
+
+package import Linux
+package import StallCore
+
+package struct IteratorObserver: ~Copyable {
+  private var iterator: TaskIterator
+  private let statistics: PseudoFile
+  private let stat: PseudoFile
+  private var clock = SchedulerClock()
+  private var buffer = PseudoFile.makeBuffer()
+  private var memory = [UInt8](repeating: 0, count: DescriptorReader.mostBytes)
+  private var descriptors = DescriptorCache()
+
+  package let sight = WaitSight.calls
+  package private(set) var image: ImageMark?
+  package private(set) var isInBackground = false
+  package private(set) var majorFaults: UInt64 = 0
+  /// When the thread left the CPU, if it was off it at the last look.
+  private var departure: Instant?
+  private var last: ThreadObservation?
+  private var lastFullLook = Instant(nanoseconds: 0)
+  private var lastStat: Instant?
+  /// What can change without the thread's doing: frozen in its sleep, another job in the foreground.
+  private static let mostUnread = Duration.seconds(2)
+  /// A thread that moves while its descriptors are read is looked at again, so often.
+  private static let attempts = 3
+
+  package init(process: Int32, thread: Int32, _ program: TaskProgram) throws {
+    let directory = "/proc/\(process)/task/\(thread)/"
+    let iterator = try program.iterator(thread: thread)
+    let statistics = try PseudoFile(directory + "schedstat")
+    let stat = try PseudoFile(directory + "stat")
+    self.iterator = iterator
+    self.statistics = statistics
+    self.stat = stat
+  }
+
+  /// One look. A thread that was blocked and was not scheduled in since is where it was: its count tells that for a tenth
+  /// of what a walk costs.
+  package mutating func look(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    if var unmoved = last, unmoved.isBlocked, now - lastFullLook < Self.mostUnread,
+      try timesScheduled() == unmoved.timesScheduled
+    {
+      unmoved.at = now
+      return unmoved
+    }
+    let observation = try lookAnew(readMemory)
+    (last, lastFullLook) = (observation, observation.at)
+    readJobControl(at: observation.at)
+    return observation
+  }
+
+  package func blockStart(of look: ThreadObservation) -> Instant? {
+    look.isBlocked ? departure.map { min(look.at, $0) } : nil
+  }
+
+  private mutating func lookAnew(_ readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+    var observation = try takeSample()
+    for _ in 0..<Self.attempts {
+      guard case .blocked(let call) = observation.activity else { return observation }
+      var wasRead = false
+      observation.descriptors = descriptors.descriptors(
+        of: call, block: observation.timesScheduled, at: observation.at
+      ) {
+        wasRead = true
+        return DescriptorReader.descriptors(of: call, memory: &memory, read: readMemory)
+      }
+      guard wasRead, try timesScheduled() != observation.timesScheduled else { return observation }
+      observation = try takeSample()
+    }
+    observation.activity = .running
+    return observation
+  }
+
+  private mutating func takeSample() throws(Errno) -> ThreadObservation {
+    guard let sample = try iterator.sample() else { throw .noSuchProcess }
+    clock.learn(from: sample)
+    (image, majorFaults) = (sample.image, sample.majorFaults)
+    departure = sample.departedAt.flatMap { clock.moment($0) }
+    var observation = ThreadObservation(sample)
+    if let before = sample.runNanosecondsAtArrival, let arrived = clock.moment(sample.arrivedAt) {
+      observation.arrival = ProcessorArrival(at: arrived, cpuTime: .nanoseconds(Int64(clamping: before)))
+    }
+    return observation
+  }
+
+  private mutating func timesScheduled() throws(Errno) -> UInt64 {
+    let count = try statistics.read(into: &buffer)
+    guard let parsed = SchedulerStatistics(buffer.span.extracting(first: count)) else { throw .inputOutput }
+    return parsed.timesScheduled
+  }
+
+  /// Neither the terminal nor its foreground group is a matter of the thread.
+  private mutating func readJobControl(at now: Instant) {
+    if let lastStat, now - lastStat < Self.mostUnread { return }
+    lastStat = now
+    guard let count = try? stat.read(into: &buffer),
+      let record = ThreadStat(buffer.span.extracting(first: count))
+    else { return }
+    isInBackground = record.isInBackground
+  }
+}
+
+extension SchedulerClock {
+  fileprivate func moment(_ moment: UInt64) -> Instant? {
+    monotonicNanoseconds(of: moment).map { Instant(nanoseconds: $0) }
+  }
+}
+
+extension ThreadObservation {
+  /// Without what only a clock or the target's memory can tell.
+  init(_ sample: TaskSample) {
+    self.init(
+      at: Instant(nanoseconds: sample.atNanoseconds), state: ThreadState(rawValue: sample.state) ?? .sleeping,
+      activity: Activity(sample), cpuTime: .nanoseconds(Int64(clamping: sample.runNanoseconds)),
+      runQueueDelay: .nanoseconds(Int64(clamping: sample.runQueueDelayNanoseconds)),
+      timesScheduled: sample.timesScheduled, voluntarySwitches: sample.voluntarySwitches)
+    (userTicks, kernelTicks) = (sample.userTicks, sample.systemTicks)
+    if sample.isFrozen, !state.isPaused { state = .frozen }
+  }
+}
+
+extension Activity {
+  /// What `/proc/PID/task/TID/syscall` would say.
+  fileprivate init(_ sample: TaskSample) {
+    if sample.hasEnded {
+      self = .blockedOutsideCall(stackPointer: 0, programCounter: 0)
+    } else if sample.isRunnable || !sample.isOffProcessor {
+      self = .running
+    } else if sample.isKernelThread || !sample.isWide {
+      self = .unknown
+    } else {
+      self.init(blockedWith: sample.registers)
+    }
+  }
+
+  /// The kernel keeps the number of the call in `orig_rax`, and −1 where there is none (arch/x86/entry/calling.h).
+  private init(blockedWith registers: KernelRegisters) {
+    let number = Int(Int32(truncatingIfNeeded: registers[.originalRax]))
+    let (stackPointer, programCounter) = (registers[.rsp], registers[.rip])
+    if number < 0 {
+      self = .blockedOutsideCall(stackPointer: stackPointer, programCounter: programCounter)
+      return
+    }
+    self = .blocked(
+      BlockedCall(
+        number: number,
+        arguments: InlineArguments(
+          registers[.rdi], registers[.rsi], registers[.rdx], registers[.r10], registers[.r8], registers[.r9]),
+        stackPointer: stackPointer, programCounter: programCounter))
+  }
+}
