@@ -37,10 +37,10 @@ package struct IteratorObserver: ~Copyable {
   }
 
   /// One look. A thread that was blocked and was not scheduled in since is where it was: its count tells that for a tenth
-  /// of what a walk costs.
-  package mutating func look(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+  /// of what a walk costs. If its time counts (`isAtWork`), it may be frozen there, or thawed.
+  package mutating func look(isAtWork: Bool, readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
     let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
-    if var unmoved = last, unmoved.isBlocked, now - lastFullLook < Self.mostUnread,
+    if !isAtWork, var unmoved = last, unmoved.isBlocked, now - lastFullLook < Self.mostUnread,
       try timesScheduled() == unmoved.timesScheduled
     {
       unmoved.at = now

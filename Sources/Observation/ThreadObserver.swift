@@ -36,14 +36,15 @@ package struct ThreadObserver: ~Copyable {
     }
   }
 
-  package mutating func look(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
-    if let look = try iterator?.look(readMemory: readMemory) {
+  /// `isAtWork`: by the look before.
+  package mutating func look(isAtWork: Bool, readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+    if let look = try iterator?.look(isAtWork: isAtWork, readMemory: readMemory) {
       image = iterator?.image ?? nil
       isInBackground = iterator?.isInBackground ?? false
       majorFaults = iterator?.majorFaults ?? 0
       return look
     }
-    guard let look = try proc?.look(readMemory: readMemory) else { throw .noSuchProcess }
+    guard let look = try proc?.look(isAtWork: isAtWork, readMemory: readMemory) else { throw .noSuchProcess }
     sight = proc?.sight ?? .calls
     image = proc?.image ?? nil
     isInBackground = proc?.isInBackground ?? false

@@ -24,7 +24,7 @@ struct IteratorObserverTests {
     var iterator = try IteratorObserver(process: process, thread: process, TaskProgram(process: process))
     for _ in 0..<5_000 {
       var proc = try ProcObserver(process: process, thread: process)
-      let pair = (try iterator.look(readMemory: read), try proc.look(readMemory: read))
+      let pair = (try iterator.look(isAtWork: false, readMemory: read), try proc.look(isAtWork: false, readMemory: read))
       if pair.0.isBlocked, pair.1.hasNotMoved(since: pair.0) { return pair }
       usleep(1_000)
     }
@@ -61,7 +61,7 @@ struct IteratorObserverTests {
     let target = try TargetProcess.start("spin")
     var observer = try IteratorObserver(
       process: target.processID, thread: target.processID, TaskProgram(process: target.processID))
-    let look = try observer.look(readMemory: Self.reader(target.processID))
+    let look = try observer.look(isAtWork: false, readMemory: Self.reader(target.processID))
     #expect(look.activity == .running && look.state == .running && look.arrival != nil)
   }
 
@@ -71,7 +71,7 @@ struct IteratorObserverTests {
     let read = Self.reader(target.processID)
     var observer = try IteratorObserver(
       process: target.processID, thread: target.processID, TaskProgram(process: target.processID))
-    var look = try observer.look(readMemory: read)
+    var look = try observer.look(isAtWork: false, readMemory: read)
     func isAsleep() -> Bool {
       if case .blocked(let call) = look.activity {
         call.number == SystemCallNumber.clockNanosleep
@@ -81,7 +81,7 @@ struct IteratorObserverTests {
     }
     let before = Instant(nanoseconds: Clock.monotonicNanoseconds)
     target.signal(SIGUSR1)
-    while !isAsleep() { look = try observer.look(readMemory: read) }
+    while !isAsleep() { look = try observer.look(isAtWork: false, readMemory: read) }
     let start = observer.blockStart(of: look)
     let began = try #require(start)
     #expect(began >= before && began <= look.at)
@@ -95,11 +95,11 @@ struct IteratorObserverTests {
     var target = try TargetProcess.start("idle", "pause")
     let process = target.processID
     var observer = try IteratorObserver(process: process, thread: process, TaskProgram(process: process))
-    _ = try observer.look(readMemory: Self.reader(process))
+    _ = try observer.look(isAtWork: false, readMemory: Self.reader(process))
     target.signal(SIGKILL)
     _ = try target.waitForExit()
     var reason: Errno?
-    do throws(Errno) { _ = try observer.look(readMemory: Self.reader(process)) } catch { reason = error }
+    do throws(Errno) { _ = try observer.look(isAtWork: false, readMemory: Self.reader(process)) } catch { reason = error }
     #expect(reason?.meansTaskGone == true)
   }
 }
