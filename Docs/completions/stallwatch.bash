@@ -16,7 +16,7 @@ _stallwatch() {
         program=$((index + 1))
         break
         ;;
-      -p | --pid | --name | --user | --timeout | --thread | --home | --heartbeat | -t | --threshold | --cpu-threshold | --cpu-window | --interval | --cooldown | --phase | --probe | --stacks | --max-frames | --symbols | -o | --output | --record | -d | --duration | --for | --count | --color | --generate)
+      -p | --pid | --name | --user | --timeout | --thread | --home | --heartbeat | -t | --threshold | --cpu-threshold | --cpu-window | --interval | --cooldown | --phase | --probe | --stacks | --max-frames | --observer | --symbols | -o | --output | --record | -d | --duration | --for | --count | --color | --generate)
         [[ ${COMP_WORDS[index + 1]} != = ]] || index=$((index + 1))
         index=$((index + 1))
         ;;
@@ -45,6 +45,7 @@ _stallwatch() {
     --name | --user) mapfile -t COMPREPLY < <(compgen -W "$(cat /proc/[0-9]*/comm 2>/dev/null)" -- "$word"); return ;;
     --timeout | --thread | --home | --heartbeat | -t | --threshold | --cpu-threshold | --cpu-window | --interval | --cooldown | --phase | --probe | --max-frames | -d | --duration | --for | --count) return ;;
     --stacks) mapfile -t COMPREPLY < <(compgen -W 'stalled busy all' -- "$word"); return ;;
+    --observer) mapfile -t COMPREPLY < <(compgen -W 'auto proc bpf' -- "$word"); return ;;
     --symbols) mapfile -t COMPREPLY < <(compgen -W 'none fast full' -- "$word"); return ;;
     -o | --output | --record) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
     --color) mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$word"); return ;;
@@ -62,8 +63,8 @@ _stallwatch() {
     return
   fi
   case ${command:-watch} in
-    watch) options='-p --pid --name --wait --thread --home --heartbeat --ping -t --threshold --cpu-threshold --cpu-window --interval --cooldown --watchdog --phase --probe --stacks --max-frames --never-stop --no-breakpoint --cpu-only --symbols --json -o --output --record -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
-    run) options='--user --timeout --thread --home --heartbeat --ping -t --threshold --cpu-threshold --cpu-window --interval --cooldown --watchdog --phase --probe --stacks --max-frames --never-stop --no-breakpoint --cpu-only --symbols --json -o --output --record -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
+    watch) options='-p --pid --name --wait --thread --home --heartbeat --ping -t --threshold --cpu-threshold --cpu-window --interval --cooldown --watchdog --phase --probe --stacks --max-frames --never-stop --no-breakpoint --observer --cpu-only --symbols --json -o --output --record -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
+    run) options='--user --timeout --thread --home --heartbeat --ping -t --threshold --cpu-threshold --cpu-window --interval --cooldown --watchdog --phase --probe --stacks --max-frames --never-stop --no-breakpoint --observer --cpu-only --symbols --json -o --output --record -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
     replay) options='--home -t --threshold --cooldown --watchdog --phase --json -o --output --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
     dump) options='-p --pid --name --thread --max-frames --never-stop --symbols --json -o --output --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
     doctor) options='-p --pid --name --generate -V --version -h --help' ;;

@@ -13,7 +13,7 @@ end
 
 # The program to run and what it offers itself: it comes after two words that are no options.
 function __stallwatch_program
-    __fish_complete_subcommand --fcs-skip=2 -p --pid --name --user --timeout --thread --home --heartbeat -t --threshold --cpu-threshold --cpu-window --interval --cooldown --phase --probe --stacks --max-frames --symbols -o --output --record -d --duration --for --count --color --generate
+    __fish_complete_subcommand --fcs-skip=2 -p --pid --name --user --timeout --thread --home --heartbeat -t --threshold --cpu-threshold --cpu-window --interval --cooldown --phase --probe --stacks --max-frames --observer --symbols -o --output --record -d --duration --for --count --color --generate
 end
 
 complete -c stallwatch -f
@@ -46,6 +46,7 @@ complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l st
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l max-frames -x -d 'the most frames of one stack'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l never-stop -d 'never hold a thread still to copy its stack'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l no-breakpoint -d 'set no breakpoint on the loop: its debug registers are left alone'
+complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l observer -x -a 'auto proc bpf' -d 'look through proc (files), bpf (the task iterator), or auto'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-only -d 'state and CPU time only: no stalls, no stacks, no rights needed'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l symbols -x -a 'none fast full' -d 'none; fast: names alone; full: lines and inlined calls too'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run replay dump none' -l json -d 'one JSON object a line instead of text'

@@ -24,7 +24,9 @@ struct IteratorObserverTests {
     var iterator = try IteratorObserver(process: process, thread: process, TaskProgram(process: process))
     for _ in 0..<5_000 {
       var proc = try ProcObserver(process: process, thread: process)
-      let pair = (try iterator.look(isAtWork: false, readMemory: read), try proc.look(isAtWork: false, readMemory: read))
+      let pair = (
+        try iterator.look(isAtWork: false, readMemory: read), try proc.look(isAtWork: false, readMemory: read)
+      )
       if pair.0.isBlocked, pair.1.hasNotMoved(since: pair.0) { return pair }
       usleep(1_000)
     }
@@ -99,7 +101,9 @@ struct IteratorObserverTests {
     target.signal(SIGKILL)
     _ = try target.waitForExit()
     var reason: Errno?
-    do throws(Errno) { _ = try observer.look(isAtWork: false, readMemory: Self.reader(process)) } catch { reason = error }
+    do throws(Errno) { _ = try observer.look(isAtWork: false, readMemory: Self.reader(process)) } catch {
+      reason = error
+    }
     #expect(reason?.meansTaskGone == true)
   }
 }
