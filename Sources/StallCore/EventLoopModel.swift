@@ -123,16 +123,10 @@ package struct EventLoopModel: Sendable {
     return home.site.isUnread != site.isUnread && !home.matches(site)
   }
 
-  /// The kernel continues a call after a stop and no longer shows which. Those that it continues so are `poll`, timed waits
-  /// for a futex, and sleeps (restart_syscall(2)), and they keep their place.
   private func mayBeRestarted(_ home: HomeCandidate?, at look: ThreadObservation) -> Bool {
     guard look.isRestarted, let home, case .blocked(let call) = look.activity else { return false }
-    switch home.site.kind {
-    case .poll, .futex, .sleep:
-      return home.site.programCounter == call.programCounter || !home.isFar(from: call.stackPointer)
-    case .other, .unseen: return true
-    case .epoll, .ring, .accept, .input, .message, .children, .signal, .mainQueue: return false
-    }
+    return call.mayContinue(home.site.kind)
+      && (home.site.programCounter == call.programCounter || !home.isFar(from: call.stackPointer))
   }
 
   /// Nil if the thread is not blocked in a wait for something to happen.

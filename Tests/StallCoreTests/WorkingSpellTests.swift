@@ -70,7 +70,7 @@ private typealias Call = SystemCallNumber
     idle()
     watched.run(.milliseconds(20))
     watched.look()
-    watched.script.block(in: Call.nanosleep, depth: 2000)
+    watched.script.block(in: Call.clockNanosleep, depth: 100)
     watched.script.stopForCapture()
     watched.detector.absorbCapture(watched.script.look)
     watched.stay(.milliseconds(800))
