@@ -5,10 +5,16 @@ from plans import CAUSES
 from requirement import Requirement, Result, duration
 
 WITHOUT_STALLS = "no stalls"
+# Scored apart: what nothing sees come round.
+WITHOUT_PROOF = ("without proof", "saturated without proof")
 
 
 def of(outcomes, *names):
     return [outcome for name, outcome in outcomes if name in names and not outcome.problem]
+
+
+def with_proof(outcomes):
+    return [outcome for name, outcome in outcomes if name not in WITHOUT_PROOF]
 
 
 def recall(outcomes, name):
@@ -22,7 +28,7 @@ def recall(outcomes, name):
 
 
 def without_proof(outcomes):
-    chosen = of(outcomes, "without proof", "saturated without proof")
+    chosen = of(outcomes, *WITHOUT_PROOF)
     finds = [find for outcome in chosen for find in outcome.score.finds]
     false = sum(len(outcome.score.false) for outcome in chosen)
     counts = ", ".join(
@@ -48,7 +54,8 @@ def false_stalls(outcomes, is_quick):
 
 
 def false_among_stalls(outcomes):
-    chosen = [outcome for name, outcome in outcomes if name != WITHOUT_STALLS and not outcome.problem]
+    apart = (WITHOUT_STALLS, *WITHOUT_PROOF)
+    chosen = [outcome for name, outcome in outcomes if name not in apart and not outcome.problem]
     false = sum(len(outcome.score.false) for outcome in chosen)
     passes = sum(len(outcome.passes) for outcome in chosen)
     return Result(f"{false}, among {passes} passes", bool(chosen) and false == 0)
@@ -68,7 +75,7 @@ def saturation(outcomes):
 def durations(outcomes):
     """By threshold, because an alert look is a tenth of it."""
     errors = {}
-    for name, outcome in outcomes:
+    for outcome in with_proof(outcomes):
         errors.setdefault(outcome.trial.threshold, []).extend(outcome.score.errors)
     errors = {threshold: values for threshold, values in errors.items() if values}
     medians = {threshold: scoring.median(values) for threshold, values in errors.items()}
@@ -84,8 +91,9 @@ def durations(outcomes):
 
 
 def bounds(outcomes):
-    bounded = sum(outcome.score.bounded for _, outcome in outcomes)
-    outside = sum(len(outcome.score.out_of_bounds) for _, outcome in outcomes)
+    chosen = with_proof(outcomes)
+    bounded = sum(outcome.score.bounded for outcome in chosen)
+    outside = sum(len(outcome.score.out_of_bounds) for outcome in chosen)
     return Result(
         f"{share(bounded - outside, bounded)} of {bounded}", bounded > 0 and (bounded - outside) / bounded >= 0.999
     )
