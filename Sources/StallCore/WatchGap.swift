@@ -54,6 +54,7 @@ package struct WatchContinuity: Sendable {
   private var sleptInAll: ClosedRange<Int64>?
   private var delay: Duration?
   private var waitsSinceDelay = 0
+  private var lastEnded: Instant?
 
   /// A gap is longer than so many intervals.
   private static let intervals = 3
@@ -67,6 +68,10 @@ package struct WatchContinuity: Sendable {
     if let slept = takeSleep(wait.sleptInAll) { return .suspended(slept) }
     let interval = max(wait.dueAt - wait.began, shortestInterval)
     let elapsed = wait.endedAt - wait.began
+    // The stop may have come in the middle of a look.
+    let sinceLast = max(elapsed, lastEnded.map { wait.endedAt - $0 } ?? .zero)
+    lastEnded = wait.endedAt
+    if wait.wasContinued, sinceLast > interval * Self.intervals { return .stopped(sinceLast) }
     let isLate = elapsed > interval * Self.intervals
     waitsSinceDelay += 1
     guard isLate || delay == nil || waitsSinceDelay >= Self.waitsBetweenDelays else { return nil }
@@ -74,7 +79,6 @@ package struct WatchContinuity: Sendable {
     delay = ownDelay()
     waitsSinceDelay = 0
     guard isLate else { return nil }
-    if wait.wasContinued { return .stopped(elapsed) }
     let late = wait.endedAt - wait.dueAt
     let isExplained = if let before, let delay { (delay - before) * 2 >= late } else { false }
     return isExplained ? .starved(elapsed) : .held(elapsed)

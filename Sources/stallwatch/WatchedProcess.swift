@@ -26,7 +26,12 @@ struct WatchedProcess {
       throw ProgramFailure(
         code: .internalFailure, text: "cannot read /proc; is it mounted?", next: "mount -t proc proc /proc")
     }
-    let (status, stat, name) = try Self.identity(of: id)
+    var (status, stat, name) = try Self.identity(of: id)
+    // When a thread executes a program, it takes the place of the first one a moment after that has ended (execve(2)).
+    for _ in 0..<Self.looksForASuccessor where stat.hasEnded && stat.threads <= 1 {
+      Clock.pause(nanoseconds: 10_000_000)
+      (status, stat, name) = try Self.identity(of: id)
+    }
     if let group = status.threadGroup, group != id {
       throw group == getpid() ? Refusal.isOurselves(id) : Refusal.isThread(id, of: group)
     }
@@ -45,6 +50,8 @@ struct WatchedProcess {
     }
     self.thread = ThreadRecord(threadID: thread, name: ByteString(text.dropLast()), role: .worker)
   }
+
+  private static let looksForASuccessor = 3
 
   /// Nil: the first one, also where none has the name yet.
   private static func thread(_ choice: ThreadChoice, of process: Int32) -> Int32? {

@@ -57,6 +57,14 @@ private func continuity() -> WatchContinuity {
     #expect(continuity.observe(wait(.seconds(3))) { nil } == .held(.seconds(3)))
   }
 
+  @Test("TIME-03: a stop in the middle of a look is a gap too") func stopWithinALook() {
+    var continuity = continuity()
+    var late = wait(.zero, wasContinued: true)
+    (late.began, late.endedAt) = (began + .seconds(3), began + .seconds(3))
+    late.dueAt = late.began
+    #expect(continuity.observe(late) { .zero } == .stopped(.milliseconds(2_950)))
+  }
+
   @Test("TIME-03: a wait of almost nothing that took some milliseconds is no gap") func shortWaitIsNoGap() {
     var continuity = continuity()
     #expect(continuity.observe(wait(.milliseconds(140), planned: .microseconds(10))) { .zero } == nil)
