@@ -16,6 +16,8 @@ static long (*const bpf_seq_write)(void *file, const void *bytes, uint32_t size)
 static struct task_struct *(*const bpf_get_current_task_btf)(void) = (void *)158;
 static long (*const bpf_task_pt_regs)(struct task_struct *task) = (void *)175;
 
+struct pid_namespace;
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct rq {
@@ -36,14 +38,6 @@ struct sched_info {
   unsigned long long run_delay, last_arrival;
 };
 
-struct ns_common {
-  unsigned int inum;
-};
-
-struct pid_namespace {
-  struct ns_common ns;
-};
-
 struct upid {
   int nr;
   struct pid_namespace *ns;
@@ -60,7 +54,7 @@ struct mm_struct {
 
 struct task_struct {
   unsigned int __state, flags, policy;
-  int on_cpu, exit_state;
+  int on_cpu, exit_state, pid, tgid;
   unsigned long jobctl, nvcsw, nivcsw, min_flt, maj_flt;
   uint64_t utime, stime, start_boottime;
   struct sched_entity se;
@@ -82,44 +76,62 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
-// Set before the program is loaded.
-const volatile struct {
-  int32_t process;
-  uint32_t pid_namespace;  // the inode number of the one in which `process` is meant
-} wanted = {0, 0};
+// Set before the program is loaded: as the pid namespace of the reader numbers it.
+const volatile int32_t wanted_process = 0;
 
-// MAX_PID_NS_LEVEL (include/linux/pid_namespace.h).
-enum { deepest_namespace = 32 };
+// For pointers, and for what they point to. Numbers of the task itself are read by the program's own instructions; but for
+// each such read of a pointer the verifier searches all types of the kernel, which takes some milliseconds.
+#define READ(place) \
+  ({ \
+    __typeof__(*(place)) read_value = 0; \
+    bpf_probe_read_kernel(&read_value, sizeof read_value, place); \
+    read_value; \
+  })
 
+INTERNAL_LINKAGE struct upid *place_of(struct pid *pid, uint32_t level) {
+  const uint32_t size = __builtin_preserve_type_info(*(struct upid *)0, 1 /* BPF_TYPE_SIZE */);
+  return (struct upid *)((char *)&pid->numbers[0] + level * size);
+}
+
+// What the reader's namespace calls a thread or process, and what its own does; 0 if it is not in there.
 struct names {
   int outer, inner;
 };
 
-// The id in the reader's namespace and in the innermost one; 0 where there is none.
-INTERNAL_LINKAGE struct names names_of(struct pid *pid) {
-  struct names names = {0, 0};
-  uint32_t deepest = pid->level;
-  const uint32_t size = __builtin_preserve_type_info(*(struct upid *)0, 1 /* BPF_TYPE_SIZE */);
-  for (uint32_t level = 0; level <= deepest_namespace && level <= deepest; level++) {
-    struct upid *place = (struct upid *)((char *)&pid->numbers[0] + level * size);
-    struct pid_namespace *space = 0;
-    unsigned int number = 0;
-    bpf_probe_read_kernel(&names.inner, sizeof names.inner, &place->nr);
-    bpf_probe_read_kernel(&space, sizeof space, &place->ns);
-    bpf_probe_read_kernel(&number, sizeof number, &space->ns.inum);
-    if (number == wanted.pid_namespace) names.outer = names.inner;
-  }
+INTERNAL_LINKAGE struct names names_of(struct pid *pid, struct pid *reader) {
+  uint32_t level = READ(&reader->level), deepest = READ(&pid->level);
+  struct names names = {0, READ(&place_of(pid, deepest)->nr)};
+  if (level > deepest) return names;
+  struct upid *place = place_of(pid, level);
+  if (READ(&place->ns) == READ(&place_of(reader, level)->ns)) names.outer = READ(&place->nr);
   return names;
 }
 
-INTERNAL_LINKAGE void read_identity(struct clinux_task_sample *sample, struct task_struct *task) {
-  struct names names = names_of(task->thread_pid);
+// All threads of a process are in one namespace. Where that and the reader's are the first one of the machine, the kernel's
+// own numbers are right, and the thread's `struct pid`, which would not be in the CPU's cache, need not be read.
+INTERNAL_LINKAGE void read_names(struct clinux_task_sample *sample, struct task_struct *task) {
+  struct pid *reader = READ(&bpf_get_current_task_btf()->thread_pid);
+  struct task_struct *leader = READ(&task->group_leader);
+  struct pid *process = READ(&leader->thread_pid);
+  if (process && READ(&reader->level) == 0 && READ(&process->level) == 0) {
+    sample->process = sample->inner_process = task->tgid;
+    sample->thread = sample->inner_thread = task->pid;
+    return;
+  }
+  struct names names = names_of(process, reader);
+  sample->process = names.outer;
+  sample->inner_process = names.inner;
+  names = names_of(READ(&task->thread_pid), reader);
   sample->thread = names.outer;
   sample->inner_thread = names.inner;
+}
+
+INTERNAL_LINKAGE void read_identity(struct clinux_task_sample *sample, struct task_struct *task) {
   sample->started_at = task->start_boottime;
-  sample->code_start = task->mm->start_code;
-  sample->code_end = task->mm->end_code;
-  sample->stack_start = task->mm->start_stack;
+  struct mm_struct *memory = READ(&task->mm);
+  sample->code_start = READ(&memory->start_code);
+  sample->code_end = READ(&memory->end_code);
+  sample->stack_start = READ(&memory->start_stack);
   bpf_probe_read_kernel(sample->name, sizeof sample->name, task->comm);
 }
 
@@ -127,8 +139,9 @@ INTERNAL_LINKAGE void read_identity(struct clinux_task_sample *sample, struct ta
 INTERNAL_LINKAGE void read_processor_lag(struct clinux_task_sample *sample, struct task_struct *task) {
   sample->processor_lag = clinux_task_lag_unknown;
   if (!__builtin_preserve_field_info(task->se.cfs_rq, 2 /* BPF_FIELD_EXISTS */)) return;
-  struct rq *queue = task->se.cfs_rq->rq;
-  sample->processor_lag = queue->clock - queue->clock_task;
+  struct cfs_rq *group = READ(&task->se.cfs_rq);
+  struct rq *queue = READ(&group->rq);
+  sample->processor_lag = READ(&queue->clock) - READ(&queue->clock_task);
 }
 
 INTERNAL_LINKAGE void read_schedule(struct clinux_task_sample *sample, struct task_struct *task) {
@@ -167,12 +180,10 @@ INTERNAL_LINKAGE void read_standing_still(struct clinux_task_sample *sample, str
 SECTION("iter/task") int task_iterator(struct bpf_iter__task *context) {
   struct task_struct *task = context->task;
   if (!task) return 0;
-  struct names process = names_of(task->group_leader->thread_pid);
-  if (process.outer != wanted.process) return 0;
   struct clinux_task_sample sample;
   __builtin_memset(&sample, 0, sizeof sample);
-  sample.process = process.outer;
-  sample.inner_process = process.inner;
+  read_names(&sample, task);
+  if (sample.process != wanted_process) return 0;
   read_identity(&sample, task);
   read_standing_still(&sample, task);
   read_processor_lag(&sample, task);

@@ -8,31 +8,26 @@
 #include <fcntl.h>
 #include <stdint.h>
 
-// The constants of the program, as it declares them (`wanted`).
-struct clibbpf_wanted {
-  int32_t process;
-  uint32_t pid_namespace;
-};
-
-// A descriptor of its own for the only program of the object, once that is loaded; else a negated error number.
-static inline int clibbpf_load_opened(struct bpf_object *object, const struct clibbpf_wanted *wanted) {
+// A descriptor of its own for the only program of the object, once that is loaded; else a negated error number. The only
+// constant of the program is the process that it tells of.
+static inline int clibbpf_load_opened(struct bpf_object *object, int32_t process) {
   struct bpf_map *constants = bpf_object__find_map_by_name(object, ".rodata");
   struct bpf_program *program = bpf_object__next_program(object, NULL);
   if (!constants || !program) return -EINVAL;
-  int error = bpf_map__set_initial_value(constants, wanted, sizeof *wanted);
+  int error = bpf_map__set_initial_value(constants, &process, sizeof process);
   if (!error) error = bpf_object__load(object);
   if (error) return error;
   int copy = fcntl(bpf_program__fd(program), F_DUPFD_CLOEXEC, 0);
   return copy < 0 ? -errno : copy;
 }
 
-static inline int clibbpf_load(const void *bytes, size_t count, const struct clibbpf_wanted *wanted) {
+static inline int clibbpf_load(const void *bytes, size_t count, int32_t process) {
   // Reasons are ours to tell: the library would write them to the standard error.
   libbpf_set_print(NULL);
   LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "stallwatch");
   struct bpf_object *object = bpf_object__open_mem(bytes, count, &options);
   if (!object) return -errno;
-  int program = clibbpf_load_opened(object, wanted);
+  int program = clibbpf_load_opened(object, process);
   bpf_object__close(object);
   return program;
 }

@@ -89,6 +89,22 @@ struct TaskIteratorTests {
     #expect(try Set(samples(&iterator).keys) == Set(ThreadList.threads(of: target.processID)))
   }
 
+  @Test("PROC-04: a process of another pid namespace is told by our ids, and by its own")
+  func nestedNamespace() throws {
+    var launcher = try TargetProcess(
+      path: "/usr/bin/unshare",
+      arguments: ["--pid", "--fork", "--kill-child", builtProduct("TestTarget"), "idle", "pause"])
+    #expect(try launcher.readLine() == "ready")
+    let children = try readPseudoFile("/proc/\(launcher.processID)/task/\(launcher.processID)/children")
+    var position = 0
+    let child = Int32(truncatingIfNeeded: children.span.decimal(at: &position) ?? 0)
+    var iterator = try TaskIterator(process: child, thread: child)
+    let found = try iterator.sample()
+    let sample = try #require(found)
+    #expect(sample.processID == child && sample.threadID == child)
+    #expect(sample.innerProcessID == 1 && sample.innerThreadID == 1)
+  }
+
   @Test("PROC-03: threads that begin and end during reads are no error") func churn() throws {
     let target = try TargetProcess.start("thread-churn")
     var iterator = try TaskIterator(process: target.processID)
