@@ -5,8 +5,9 @@ import Linux
 import TestSupport
 import Testing
 
-/// A loop of short jobs for 60 % of its time.
-private func busyLoop() throws -> TargetProcess { try TargetProcess.start("jobs", "30", "20") }
+/// A loop of short jobs for 60 % of its time. No multiple of its rounds is the distance of two looks, or it would be seen at
+/// the same point of them again and again.
+private func busyLoop() throws -> TargetProcess { try TargetProcess.start("jobs", "31", "22") }
 
 @Suite(.serialized) struct GapTests {
   @Test("TIME-03: a watcher that is stopped for a second says so, and tells of no stall of a busy loop")
