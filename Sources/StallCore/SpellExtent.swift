@@ -115,6 +115,8 @@ extension WorkingSpell {
     threshold: Duration, block: Duration
   ) -> SpellExtent {
     let atLeast = max(.zero, earliest - latestStart - paused - edges)
+    // A look right after a capture may have been taken for the same block, which was over by then.
+    let block = min(block, max(.zero, latest - latestStart))
     let quietTime = quiet.longest(until: earliest)
     let proof = proof(for: threshold, block: block, quiet: quietTime, atLeast: atLeast)
     return extent(

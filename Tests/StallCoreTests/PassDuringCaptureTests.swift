@@ -47,16 +47,20 @@ private typealias Call = SystemCallNumber
     #expect(watched.actions.isEmpty)
   }
 
-  /// Meanwhile it came round, and waits for the same lock at the same place again.
-  @Test func passBeforeTheLookAfterACaptureEndsTheStall() throws {
+  /// Meanwhile it came round, and waits for the same lock at the same place again. The block is the proof where the
+  /// breakpoint was armed only within it.
+  @Test(arguments: [true, false]) func passBeforeTheLookAfterACaptureEndsTheStall(isArmedBefore: Bool) throws
+  {
     var watched = Watched()
     watched.learnEpoll()
-    watched.armBreakpoint(shots: 16)
+    if isArmedBefore { watched.armBreakpoint(shots: 16) }
     watched.park()
     watched.proceed(.seconds(1), running: false)
     watched.script.run(.milliseconds(1))
     watched.script.block(in: Call.futex, depth: 2000)
-    watched.proceed(.milliseconds(520), running: false)
+    watched.proceed(.milliseconds(100), running: false)
+    if !isArmedBefore { watched.armBreakpoint(shots: 16) }
+    watched.proceed(.milliseconds(420), running: false)
     #expect(watched.actions.count == 1)
     watched.script.run(.microseconds(100))
     watched.script.pass()
@@ -71,6 +75,7 @@ private typealias Call = SystemCallNumber
     let ended = watched.ended
     #expect(ended.count == 2)
     #expect(try #require(ended.first).duration.atLeast <= end - ended[0].startedAt)
+    #expect(ended[0].proof == (isArmedBefore ? .breakpoint : .didNotMove))
     #expect(ended[1].startedAt == end)
   }
 }
