@@ -4,13 +4,26 @@ internal import Linux
 internal import StallCore
 
 struct LockChainReader {
-  let processID: Int32
-  let memory: EvidenceReader.MemoryReader
-  let identities: ThreadIdentities
+  private let processID: Int32
+  private let memory: EvidenceReader.MemoryReader
+  private let identities: ThreadIdentities
+  private let end: Int64
 
-  /// In this order, the count first: then two readings with the same count prove that the wait lasted.
+  /// The watch thread waits for it. In a pid namespace of the target's own each link may take a file for each thread.
+  private static let patience: Int64 = 20_000_000
+
+  init(processID: Int32, memory: @escaping EvidenceReader.MemoryReader, identities: ThreadIdentities) {
+    self.processID = processID
+    self.memory = memory
+    self.identities = identities
+    end = Clock.monotonicNanoseconds + Self.patience
+  }
+
+  /// Nil also once it has taken too long: then no ring is told, and the chain ends with what was read. In this order, the
+  /// count first: then two readings with the same count prove that the wait lasted.
   func wait(of thread: Int32) -> LockWait? {
-    guard let times = timesScheduled(thread), let call = blockedCall(thread),
+    guard Clock.monotonicNanoseconds < end, let times = timesScheduled(thread),
+      let call = blockedCall(thread),
       let address = LockWord.address(in: call), let bytes = memory(address, LockWord.length)
     else { return nil }
     let lock = LockWord(call, bytes: bytes, functions: [])
@@ -45,7 +58,7 @@ struct LockChainReader {
       return .blocked(
         BlockedCall(
           number: number,
-          arguments: InlineArguments(words[0], words[1], words[2], words[3], words[4], words[5]),
+          arguments: InlineArguments(words),
           stackPointer: stackPointer, programCounter: programCounter))
     }
   }

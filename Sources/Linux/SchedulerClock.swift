@@ -22,7 +22,8 @@ package struct SchedulerClock: Sendable {
 
   /// At most some microseconds late. Nil before the first sample.
   package func monotonicNanoseconds(of moment: UInt64) -> Int64? {
-    guard let distance = [least, leastBefore].compactMap({ $0 }).min() else { return nil }
-    return Int64(truncatingIfNeeded: moment) &+ distance
+    // Of every look: without an array.
+    guard let least = least ?? leastBefore else { return nil }
+    return Int64(truncatingIfNeeded: moment) &+ min(least, leastBefore ?? least)
   }
 }

@@ -30,7 +30,8 @@ package struct TaskSample: Sendable {
   /// What `runNanoseconds` was when it was last put on a CPU. Only the fair scheduling class keeps it.
   package var runNanosecondsAtArrival: UInt64? {
     // SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE (<linux/sched.h>).
-    [0, 3, 5].contains(raw.policy) && raw.run_time_at_arrival <= raw.run_time ? raw.run_time_at_arrival : nil
+    let isFair = raw.policy == 0 || raw.policy == 3 || raw.policy == 5
+    return isFair && raw.run_time_at_arrival <= raw.run_time ? raw.run_time_at_arrival : nil
   }
   package var runQueueDelayNanoseconds: UInt64 { raw.run_queue_delay }
   package var timesScheduled: UInt64 { raw.times_scheduled }

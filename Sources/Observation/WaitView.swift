@@ -69,7 +69,7 @@ struct WaitView: ~Copyable {
       return .blocked(
         BlockedCall(
           number: number,
-          arguments: InlineArguments(words[0], words[1], words[2], words[3], words[4], words[5]),
+          arguments: InlineArguments(words),
           stackPointer: stackPointer, programCounter: programCounter))
     }
   }

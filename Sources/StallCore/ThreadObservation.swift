@@ -51,6 +51,10 @@ package struct InlineArguments: Hashable, Sendable {
     (self.first, self.second, self.third) = (first, second, third)
     (self.fourth, self.fifth, self.sixth) = (fourth, fifth, sixth)
   }
+
+  package init(_ words: InlineArray<6, UInt64>) {
+    self.init(words[0], words[1], words[2], words[3], words[4], words[5])
+  }
 }
 
 /// Where a thread is, as far as `/proc/PID/task/TID/syscall` tells, or else `wchan`.
