@@ -22,6 +22,9 @@ package enum Clock {
   /// CPU time of this process, all threads.
   package static var ownCPUNanoseconds: Int64 { read(CLOCK_PROCESS_CPUTIME_ID) }
 
+  /// CPU time of the calling thread. The kernel brings its own account up to date to tell it.
+  package static var ownThreadCPUNanoseconds: Int64 { read(CLOCK_THREAD_CPUTIME_ID) }
+
   /// CPU time of another process, all threads, also ended ones, in nanoseconds; needs no rights.
   package static func processCPUNanoseconds(_ pid: Int32) throws(Errno) -> Int64 {
     var clock = clockid_t()

@@ -19,6 +19,8 @@ package struct IteratorObserver: ~Copyable {
   /// When the thread left the CPU, if it was off it at the last look.
   private var departure: Instant?
   private var last: ThreadObservation?
+  /// The last look that did not find the present block.
+  private var lastElsewhere: Instant?
   private var lastFullLook = Instant(nanoseconds: 0)
   private var lastStat: Instant?
   /// What can change without the thread's doing: frozen in its sleep, another job in the foreground.
@@ -47,13 +49,14 @@ package struct IteratorObserver: ~Copyable {
       return unmoved
     }
     let observation = try lookAnew(readMemory)
+    lastElsewhere = observation.lastElsewhere(after: last) ?? lastElsewhere
     (last, lastFullLook) = (observation, observation.at)
     readJobControl(at: observation.at)
     return observation
   }
 
-  package func blockStart(of look: ThreadObservation) -> Instant? {
-    look.isBlocked ? departure.map { min(look.at, $0) } : nil
+  package func blockStart(of look: ThreadObservation) -> BlockStart? {
+    look.isBlocked ? departure.map { BlockStart(latest: min(look.at, $0), earliest: lastElsewhere) } : nil
   }
 
   private mutating func lookAnew(_ readMemory: MemoryReader) throws(Errno) -> ThreadObservation {

@@ -49,7 +49,7 @@ package struct LoopObserver: ~Copyable {
   }
 
   /// When the block of the last look began; nil if the thread was not blocked or the kernel does not tell.
-  package mutating func blockStart(of look: ThreadObservation) -> Instant? { thread?.blockStart(of: look) }
+  package mutating func blockStart(of look: ThreadObservation) -> BlockStart? { thread?.blockStart(of: look) }
 
   private mutating func lookAtThread(
     isAtWork: Bool = true, _ readMemory: MemoryReader

@@ -30,6 +30,8 @@ package struct ProcObserver: ~Copyable {
   private var ticks: (user: UInt64, kernel: UInt64) = (0, 0)
   private var processor: Int32 = 0
   private var last: ThreadObservation?
+  /// The last look that did not find the present block.
+  private var lastElsewhere: Instant?
   /// As the kernel tells it, which has no letter for a frozen thread.
   private var lastState = ThreadState.sleeping
   private var lastFullLook = Instant(nanoseconds: 0)
@@ -37,6 +39,8 @@ package struct ProcObserver: ~Copyable {
   private static let mostUnread = Duration.seconds(2)
   /// Some ten microseconds, where nothing comes between.
   private static let longestReading: Duration = .microseconds(300)
+  /// A thread that moves while it is looked at is looked at again.
+  private static let mostAttempts = 3
 
   /// `seesWaits` is false where only states and CPU time are wanted.
   package init(process: Int32, thread: Int32, seesWaits: Bool = true) throws(Errno) {
@@ -71,6 +75,7 @@ package struct ProcObserver: ~Copyable {
       }
     }
     let observation = try lookAnew(readMemory: readMemory)
+    lastElsewhere = observation.lastElsewhere(after: last) ?? lastElsewhere
     (last, lastFullLook) = (observation, observation.at)
     return observation
   }
@@ -84,14 +89,14 @@ package struct ProcObserver: ~Copyable {
     for _ in 0..<2 where !observation.isBlocked && isStale(observation) {
       observation = try read(readMemory: readMemory)
     }
-    for _ in 0..<2 {
-      guard observation.isBlocked, try readStatistics().timesScheduled != observation.timesScheduled else {
+    var attempts = 0
+    while observation.isBlocked, try !confirm(&observation) {
+      attempts += 1
+      guard attempts < Self.mostAttempts else {
+        observation.activity = .running
         break
       }
       observation = try read(readMemory: readMemory)
-    }
-    if observation.isBlocked, try readStatistics().timesScheduled != observation.timesScheduled {
-      observation.activity = .running
     }
     if observation.isBlocked, !observation.state.isPaused,
       freezer?.isFrozen(&buffer) ?? false || waits.isInFreezer(observation.state, &buffer)
@@ -101,16 +106,27 @@ package struct ProcObserver: ~Copyable {
     return observation
   }
 
+  /// That the thread was blocked at the moment that the look gets: when the reading began it may have been running, and
+  /// somebody else have had the CPU since.
+  private mutating func confirm(_ observation: inout ThreadObservation) throws(Errno) -> Bool {
+    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    guard try readStatistics().timesScheduled == observation.timesScheduled else { return false }
+    observation.at = now
+    return true
+  }
+
   private func isStale(_ observation: ThreadObservation) -> Bool {
     Instant(nanoseconds: Clock.monotonicNanoseconds) - observation.at > Self.longestReading
   }
 
   /// When the block of the last look began; nil if the thread was not blocked or the kernel does not tell.
-  package mutating func blockStart(of look: ThreadObservation) -> Instant? {
+  package mutating func blockStart(of look: ThreadObservation) -> BlockStart? {
     guard look.isBlocked, accountedAt > 0,
       let moment = runQueueClock?.monotonicNanoseconds(ofRunQueue: accountedAt, onProcessor: processor)
     else { return nil }
-    return min(look.at, Instant(nanoseconds: moment))
+    let latest = min(look.at, Instant(nanoseconds: moment.latest))
+    let bounds = [moment.earliest.map { Instant(nanoseconds: $0) }, lastElsewhere]
+    return BlockStart(latest: latest, earliest: bounds.compactMap(\.self).max().map { min(latest, $0) })
   }
 
   private mutating func read(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {

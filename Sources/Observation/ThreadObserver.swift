@@ -53,7 +53,7 @@ package struct ThreadObserver: ~Copyable {
   }
 
   /// When the block of the last look began; nil if the thread was not blocked or the kernel does not tell.
-  package mutating func blockStart(of look: ThreadObservation) -> Instant? {
+  package mutating func blockStart(of look: ThreadObservation) -> BlockStart? {
     if let start = iterator?.blockStart(of: look) { return start }
     return proc?.blockStart(of: look)
   }

@@ -5,6 +5,7 @@ internal import StallCore
 struct LookDecoder {
   /// What was read of the look that follows; nil: what the thread's last look had. Within: nil where it is not known.
   var arrival: ProcessorArrival??
+  var blockedNotBefore: Instant??
   private var threads: [LookMemory] = []
   /// Looks come in the order of time.
   private var latest = Instant(nanoseconds: 0)
@@ -17,7 +18,7 @@ struct LookDecoder {
     guard thread < threads.count else { throw input.damage }
     var look = threads[thread].last
     look.at = try moment(threads[thread], deviation, input)
-    takeArrival(&look)
+    takeAnnounced(&look)
     threads[thread].remember(look)
     return (thread, look)
   }
@@ -30,14 +31,15 @@ struct LookDecoder {
     var look = threads[thread].last
     look.at = try moment(threads[thread], try input.number(), input)
     try threads[thread].read(LookChanges(rawValue: first & 0x3F), into: &look, &input)
-    takeArrival(&look)
+    takeAnnounced(&look)
     threads[thread].remember(look)
     return (thread, look)
   }
 
-  private mutating func takeArrival(_ look: inout ThreadObservation) {
+  private mutating func takeAnnounced(_ look: inout ThreadObservation) {
     if let arrival { look.arrival = arrival }
-    arrival = nil
+    if let blockedNotBefore { look.blockedNotBefore = blockedNotBefore }
+    (arrival, blockedNotBefore) = (nil, nil)
   }
 
   private mutating func moment(

@@ -20,6 +20,9 @@ package struct LookEncoder: Sendable {
     if isAfterCapture { bytes.append(.captured) { _ in } }
     let look = observation.cut
     if look.arrival != threads[thread].last.arrival { bytes.append(look.arrival) }
+    if look.blockedNotBefore != threads[thread].last.blockedNotBefore {
+      bytes.append(.blockBound) { bytes in look.blockedNotBefore.map { bytes.append($0) } }
+    }
     threads[thread].append(look, of: thread, to: &bytes)
   }
 
@@ -176,6 +179,7 @@ extension ThreadObservation {
     look.cpuTime = cpuTime.cut
     look.runQueueDelay = runQueueDelay.cut
     look.blockedSince = blockedSince?.cut
+    look.blockedNotBefore = blockedNotBefore?.cut
     look.arrival = arrival.map { ProcessorArrival(at: $0.at.cut, cpuTime: $0.cpuTime.cut) }
     look.passes?.firstPass = passes?.firstPass?.cut
     look.passes?.lastPass = passes?.lastPass?.cut

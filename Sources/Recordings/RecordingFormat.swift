@@ -38,7 +38,7 @@ enum EntryKind: UInt8 {
   case notice, stack, busyThread, exit, end
   case gap, phaseFact, background
   /// The same as `late`.
-  case arrival
+  case arrival, blockBound
 }
 
 /// What of a look is not as in the look before it.

@@ -74,6 +74,9 @@ package struct RecordingReader {
         body.isAtEnd
           ? nil : ProcessorArrival(at: try body.moment(), cpuTime: try body.duration()))
       return nil
+    case .blockBound:
+      looks.blockedNotBefore = .some(body.isAtEnd ? nil : try body.moment())
+      return nil
     case .notice: return .notice(try facts.notice(body))
     case .stack: return .stack(try facts.recordedStack(body))
     case .busyThread: return .busyThread(try facts.busyThread(body))

@@ -29,13 +29,13 @@ struct RejudgedThread {
   mutating func judge(_ recorded: ThreadObservation, say: (StallAction, SaturationAction) -> Void) {
     var look = recorded
     // The detector asks for it again where it matters.
-    let blockedSince = look.blockedSince
-    look.blockedSince = nil
+    let blockStart = look.blockStart
+    look.blockStart = nil
     if let gap { take(gap, look, say) }
     phases.prepare(for: look, isInBackground: isInBackground)
     detector.terms = phases.terms
-    if phases.phase == .launch { look.blockedSince = blockedSince }
-    let (action, _) = detector.observe(look) { blockedSince }
+    if phases.phase == .launch { look.blockStart = blockStart }
+    let (action, _) = detector.observe(look) { blockStart }
     last = look
     say(action, detector.saturation)
     let (position, home) = (detector.position, detector.loop.home)

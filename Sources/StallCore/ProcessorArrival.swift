@@ -24,6 +24,9 @@ extension ThreadObservation {
     return max(.zero, blockedSince - ranUntil) + Self.clockTolerance
   }
 
+  /// What the hypervisor may have taken from a run of this length: CPU time lacks it.
+  static func mostStolen(ofRun work: Duration) -> Duration { .milliseconds(5) + work / 20 }
+
   /// When a thread that had slept in `parked` and has not slept since, but for its present block, was woken: its last
   /// arrival, less what it ran and waited before that. Unlike what is counted back from now, it does not depend on how
   /// fresh the run time is, and lacks only what was stolen from earlier runs.
@@ -34,7 +37,7 @@ extension ThreadObservation {
     let ran = arrival.cpuTime - parked.cpuTime
     let woken = max(parked.at, arrival.at - ran - (runQueueDelay - parked.runQueueDelay))
     let isFirstRun = timesScheduled &- parked.timesScheduled == 1
-    let stolen: Duration = isFirstRun ? .zero : .milliseconds(2) + ran / 20
+    let stolen: Duration = isFirstRun ? .zero : Self.mostStolen(ofRun: ran)
     return (max(parked.at, woken - stolen - Self.clockTolerance), woken)
   }
 }

@@ -74,7 +74,7 @@ package struct QueueThread: Sendable {
         at: moment, state: state, activity: activity, cpuTime: .zero, runQueueDelay: .zero, timesScheduled: 1,
         voluntarySwitches: 0)
     (next.at, next.state, next.activity) = (moment, state, activity)
-    (next.blockedSince, next.arrival, next.descriptors, next.passes) = (nil, nil, nil, nil)
+    (next.blockStart, next.arrival, next.descriptors, next.passes) = (nil, nil, nil, nil)
     next.timesScheduled &+= 1
     next.voluntarySwitches &+= 2
     return next

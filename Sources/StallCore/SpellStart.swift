@@ -63,7 +63,8 @@ struct SpellStart: Sendable {
     if !first.isBlocked {
       earliest = max(parked.at, countedBack - Self.longestTick)
     } else if first.blockedSince != nil {
-      earliest = max(parked.at, countedBack - first.blockedSinceTolerance)
+      earliest = max(
+        parked.at, countedBack - first.blockedSinceTolerance - ThreadObservation.mostStolen(ofRun: work))
     }
   }
 }

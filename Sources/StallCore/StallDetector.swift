@@ -63,7 +63,7 @@ package struct StallDetector: Sendable {
   /// Takes in one look; `nextLook` is when the next one is due. `blockStart` tells when the block of this look began; it
   /// costs something and is asked only where it matters.
   package mutating func observe(
-    _ firstLook: ThreadObservation, blockStart: () -> Instant?
+    _ firstLook: ThreadObservation, blockStart: () -> BlockStart?
   ) -> (action: StallAction, nextLook: Instant) {
     var look = firstLook
     let homeBefore = loop.home?.site.multiplexer
@@ -71,7 +71,7 @@ package struct StallDetector: Sendable {
     let isNewHome = homeBefore != nil && homeBefore != loop.home?.site.multiplexer
     let isAtWork =
       if case .settled = state { position == .working || position == .perhapsParked } else { true }
-    if isAtWork, look.isBlocked, look.blockedSince == nil { look.blockedSince = blockStart() }
+    if isAtWork, look.isBlocked, look.blockedSince == nil { look.blockStart = blockStart() }
     noteResumption(look)
     if let notBefore { look.forget(before: notBefore) }
     statistics.count(loop.home?.site.kind == .unseen ? .undecided : position, at: look.at)

@@ -57,6 +57,17 @@ package struct InlineArguments: Hashable, Sendable {
   }
 }
 
+/// When a block began, as far as the kernel tells: not after the one, and not before the other.
+package struct BlockStart: Hashable, Sendable {
+  package var latest: Instant
+  package var earliest: Instant?
+
+  package init(latest: Instant, earliest: Instant? = nil) {
+    self.latest = latest
+    self.earliest = earliest
+  }
+}
+
 /// Where a thread is, as far as `/proc/PID/task/TID/syscall` tells, or else `wchan`.
 package enum Activity: Hashable, Sendable {
   /// On a CPU, or waiting for one.
@@ -87,6 +98,8 @@ package struct ThreadObservation: Sendable {
   /// When the present block began, where that is known: never earlier than the truth, and at most
   /// `blockedSinceTolerance` later.
   package var blockedSince: Instant?
+  /// The truth is not before this, where that was measured.
+  package var blockedNotBefore: Instant?
   /// When it was last put on a CPU, where the observer can tell.
   package var arrival: ProcessorArrival?
   /// The descriptors that a `poll` or `select` waits on, where they could be read.
@@ -94,11 +107,25 @@ package struct ThreadObservation: Sendable {
   /// Whether the loop came round meanwhile, where something other than looks can tell.
   package var passes: PassSight?
 
-  /// `blockedSince` lacks the time that the hypervisor stole from the CPU since then. With both cores loaded 3.6 ms of
-  /// 250 were seen, and 2.9 of 10; a twentieth, and something for short blocks, is on the safe side.
+  /// `blockedSince` lacks the time that the hypervisor stole from the CPU since then. Where nothing bounds it (recordings of
+  /// earlier versions), a twentieth, and something for short blocks, is what a calm machine stays below; 18 ms of 700 were
+  /// seen.
   package var blockedSinceTolerance: Duration {
-    let stolen: Duration = .milliseconds(5) + (blockedSince.map { max(.zero, at - $0) / 20 } ?? .zero)
-    return min(stolen, toleranceByArrival ?? stolen)
+    guard let blockedSince else { return .zero }
+    let measured = blockedNotBefore.map { max(.zero, blockedSince - $0) }
+    if let arrival = toleranceByArrival { return min(arrival, measured ?? arrival) }
+    return measured ?? .milliseconds(5) + max(.zero, at - blockedSince) / 20
+  }
+
+  package var blockStart: BlockStart? {
+    get { blockedSince.map { BlockStart(latest: $0, earliest: blockedNotBefore) } }
+    set { (blockedSince, blockedNotBefore) = (newValue?.latest, newValue?.earliest) }
+  }
+
+  /// When the look before saw the thread, if not in the block of this one.
+  package func lastElsewhere(after last: ThreadObservation?) -> Instant? {
+    guard let last, !last.isBlocked || last.timesScheduled != timesScheduled else { return nil }
+    return last.at
   }
 
   package init(

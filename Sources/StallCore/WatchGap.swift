@@ -110,6 +110,7 @@ extension ThreadObservation {
   /// Of what reaches back, only what came after the moment counts.
   mutating func forget(before moment: Instant) {
     if let since = blockedSince { blockedSince = max(since, moment) }
+    if let earliest = blockedNotBefore { blockedNotBefore = max(earliest, moment) }
     if let arrival, arrival.at < moment { self.arrival = nil }
     if let since = passes?.quietSince { passes?.quietSince = max(since, moment) }
   }

@@ -89,13 +89,13 @@ final class FollowedThread {
     context.recorder?.background(observer.isInBackground, index, at: seen.at)
     phases.prepare(for: seen, isInBackground: observer.isInBackground)
     detector.terms = phases.terms
-    if phases.phase == .launch { seen.blockedSince = observer.blockStart(of: seen) }
-    var blockedSince: Instant?
+    if phases.phase == .launch { seen.blockStart = observer.blockStart(of: seen) }
+    var blockStart: BlockStart?
     let (action, next) = detector.observe(seen) {
-      blockedSince = observer.blockStart(of: seen)
-      return blockedSince
+      blockStart = observer.blockStart(of: seen)
+      return blockStart
     }
-    context.recorder?.look(seen, blockedSince: blockedSince, of: index, dueAt: due)
+    context.recorder?.look(seen, blockStart: blockStart, of: index, dueAt: due)
     let isFirst = lastLook == nil
     lastLook = seen
     nextLook = next

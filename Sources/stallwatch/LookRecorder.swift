@@ -27,14 +27,14 @@ final class LookRecorder {
 
   func begin(_ thread: RecordedThread) { buffer.append(thread) }
 
-  /// Call after the look was judged: `blockedSince` is what the detector has asked for meanwhile.
-  func look(_ look: ThreadObservation, blockedSince: Instant?, of thread: Int, dueAt due: Instant) {
+  /// Call after the look was judged: `blockStart` is what the detector has asked for meanwhile.
+  func look(_ look: ThreadObservation, blockStart: BlockStart?, of thread: Int, dueAt due: Instant) {
     guard makeRoom(at: look.at) else {
       missing += 1
       return
     }
     var look = look
-    look.blockedSince = look.blockedSince ?? blockedSince
+    look.blockStart = look.blockStart ?? blockStart
     encoder.append(look, of: thread, late: look.at - due, to: &buffer)
   }
 

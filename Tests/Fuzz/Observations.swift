@@ -135,7 +135,9 @@ extension FuzzedParser {
       if kind & 3 == 1 { look.activity = .running }
       if kind & 3 == 2 { look.activity = .unknown }
       if kind & 64 != 0 { look.descriptors = DescriptorSet([3, Int32(kind)]) }
-      let (_, next) = detector.observe(look) { kind & 128 == 0 ? nil : at - .milliseconds(50) }
+      let (_, next) = detector.observe(look) {
+        kind & 128 == 0 ? nil : BlockStart(latest: at - .milliseconds(50), earliest: at - .milliseconds(60))
+      }
       expect(next > at, "the next look is not in the future")
     }
     _ = detector.interrupt(.watchEnded)

@@ -90,8 +90,8 @@ struct IteratorObserverTests {
     }
     let start = observer.blockStart(of: look)
     let began = try #require(start)
-    #expect(began >= before && began <= look.at)
-    look.blockedSince = began
+    #expect(began.latest >= before && began.latest <= look.at)
+    look.blockStart = began
     let ranUntil = try #require(look.ranUntil)
     #expect(ranUntil >= before && ranUntil <= look.at)
     #expect(look.blockedSinceTolerance < .milliseconds(50))

@@ -68,7 +68,9 @@ import Testing
     }
     let blockStart = observer.blockStart(of: look)
     let began = try #require(blockStart, "this kernel has no /proc/PID/task/TID/sched")
-    #expect(began >= before && began <= look.at)
+    #expect(began.latest >= before && began.latest <= look.at)
+    let earliest = try #require(began.earliest)
+    #expect(earliest <= began.latest && began.latest - earliest < .milliseconds(50))
   }
 
   /// A sleeping thread may be frozen and thawed without ever running.

@@ -63,6 +63,7 @@ enum MadeUpLooks {
     var look = look(number, activity, moved: number % 3 == 0 ? 0 : number)
     if number % 4 == 1 { look.blockedSince = look.at - .microseconds(number * 1_000) }
     if number % 4 < 2 {
+      look.blockedNotBefore = look.at - .milliseconds(number + 3)
       look.arrival = ProcessorArrival(at: look.at - .milliseconds(number), cpuTime: look.cpuTime)
     }
     if number % 5 == 2 { look.descriptors = DescriptorSet((0..<Int32(number % 65)).map { $0 * 3 }) }

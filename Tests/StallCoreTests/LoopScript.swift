@@ -115,7 +115,7 @@ struct LoopScript {
       voluntarySwitches: voluntarySwitches, descriptors: descriptors)
   }
 
-  func blockStart() -> Instant? { tellsBlockStart ? blockedSince : nil }
+  func blockStart() -> BlockStart? { tellsBlockStart ? blockedSince.map { BlockStart(latest: $0) } : nil }
 }
 
 /// A detector that is fed at a fixed distance and keeps what it said.

@@ -48,7 +48,7 @@ import Testing
       observe(role.stay(script.look) ?? role.work(script.look, of: thread, sight), script.blockStart())
     }
 
-    private mutating func observe(_ look: ThreadObservation, _ blockStart: Instant? = nil) {
+    private mutating func observe(_ look: ThreadObservation, _ blockStart: BlockStart? = nil) {
       switch detector.observe(look, blockStart: { blockStart }).action {
       case .none: break
       case .report(let stall), .captureAndReport(let stall): stalls.append(stall)
