@@ -88,7 +88,7 @@ let package = Package(
       swiftSettings: settings),
     tests(of: "Reports", ["StallCore", "TestSupport"], exclude: ["Expected"]),
     tests(of: "CommandLineOptions", ["StallCore", "Linux", "TestSupport"], exclude: ["Refusals.txt"]),
-    tests(of: "Stacks", ["StallCore", "Linux", "CLinux", "TestSupport"]),
+    tests(of: "Stacks", ["StallCore", "Linux", "CLinux", "Observation", "TestSupport"]),
     tests(
       of: "Analysis",
       [

@@ -92,10 +92,12 @@ enum ManualText {
       + "stop by the terminal, and SIGTERM (with SIGCONT) after `--timeout`.",
     "To copy the stack of a stalled or busy thread, of others with `--stacks`, and of every thread for a dump, a "
       + "running one is interrupted once by an event of perf_event_open(2), for no longer than a clock tick does. "
-      + "Others, and running ones where that is refused, are held with ptrace(2), one at a time, mostly for 25 to "
-      + "600 µs, longer on an overloaded machine. Records say for how long, and the summary adds up. A thread in a system call that would fail or come back short is not held, "
+      + "A blocked one is copied without any stop where a BPF task iterator may be loaded (CAP_BPF and CAP_PERFMON); "
+      + "`--observer proc` does without it. Others, and running ones where that is refused, are held with ptrace(2), one "
+      + "at a time, mostly for 25 to 600 µs, longer on an overloaded machine. Records say for how long, and the summary "
+      + "adds up. A thread in a system call that would fail or come back short is not held, "
       + "nor one in state D, one that another process traces, or one that its cgroup has frozen. `--never-stop` "
-      + "forbids holding, at the price of shorter stacks.",
+      + "forbids holding, at the price of shorter stacks where there is no other way.",
     "A thread that enters such a call while the hold is on its way has its call started again, as if nothing had "
       + "been; the time limit of that call then begins anew. While a thread is held no debugger can attach to it. If "
       + "stallwatch or its helper dies, the kernel lets the thread go.",

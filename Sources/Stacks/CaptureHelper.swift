@@ -54,12 +54,14 @@ package struct CaptureHelper: ~Copyable {
     return hasStarted
   }
 
-  /// Copies registers and stack of one thread by the best way that does no harm.
+  /// Copies registers and stack of one thread by the best way that does no harm. With `blocked`, its stack alone, and only
+  /// if it has not moved since: fails with `moved` else.
   package mutating func capture(
-    processID: Int32, threadID: Int32, rules: CaptureRules,
+    processID: Int32, threadID: Int32, rules: CaptureRules, blocked: BlockedRegisters? = nil,
     stackBytes: Int = usualStackBytes, deadline: Duration = .milliseconds(20)
   ) throws(CaptureFailure) -> RawCapture {
     var request = CaptureRequest(kind: .thread, processID: processID, threadID: threadID)
+    request.blocked = blocked
     request.rules = rules
     request.count = stackBytes
     request.patience = deadline.nanoseconds

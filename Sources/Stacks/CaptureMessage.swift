@@ -4,7 +4,7 @@ internal import Linux
 internal import StallCore
 
 /// One question. `count` is the most bytes wanted: of the stack, or at `address`. `bytes` is what does not fit into
-/// words: a path, regions. `patience` is how long the answer is waited for, in nanoseconds.
+/// words: a path, regions, registers. `patience` is how long the answer is waited for, in nanoseconds.
 package struct CaptureRequest: Equatable {
   package enum Kind: UInt64 {
     case thread, memory, maps, commandLine, mappedFile, debugFile, perfMap, copyOfModule, executable,

@@ -1,4 +1,5 @@
-// Which ways of capturing a thread are harmless, given what a look at it showed.
+// Which ways of capturing a thread are harmless, given what a look at it showed. The task iterator's always is, and nobody
+// comes here for it.
 
 package import StallCore
 

@@ -78,7 +78,7 @@ package struct CaptureServer: ~Copyable {
   private func captureThread(
     _ request: CaptureRequest, _ reply: inout CaptureReply
   ) throws(CaptureFailure) -> SharedFile? {
-    let captured = try tryWays(request)
+    let captured = try copyThread(request)
     reply.way = captured.way
     reply.registers = captured.registers
     reply.stack = captured.stack.layout
@@ -86,6 +86,14 @@ package struct CaptureServer: ~Copyable {
     reply.takenAtNanoseconds = captured.takenAtNanoseconds
     if reply.stack.count == 0 { return nil }
     return try sealed(unsafe buffer.prefix(reply.stack.count).bytes)
+  }
+
+  /// Whoever has read its registers can read them again when it has moved; nothing else needs to be known of such a thread.
+  private func copyThread(_ request: CaptureRequest) throws(CaptureFailure) -> CapturedThread {
+    if let blocked = request.blocked {
+      return try IteratorCapture.take(blocked, buffer: buffer, limit: request.count)
+    }
+    return try tryWays(request)
   }
 
   /// A thread that wakes every millisecond may move during each copy, and needs to be caught in between.

@@ -14,7 +14,20 @@ extension RawCapture {
     writer.append(layout.restCount)
     writer.append(layout.isRestLater)
     writer.append(layout.isInterruptedLater)
-    for number in 0..<Registers.count { writer.append(optional: registers[number]) { $0.append($1) } }
+    registers.encode(into: &writer)
+  }
+}
+
+extension Registers {
+  func encode(into writer: inout MessageWriter) {
+    for number in 0..<Registers.count { writer.append(optional: self[number]) { $0.append($1) } }
+  }
+
+  init(decoding reader: inout MessageReader) throws(MessageReader.Malformed) {
+    self.init()
+    for number in 0..<Registers.count {
+      self[number] = try reader.optional { (reader) throws(MessageReader.Malformed) in try reader.word() }
+    }
   }
 }
 
@@ -29,11 +42,7 @@ extension ThreadSnapshot {
     layout.restCount = try reader.integer(in: most)
     layout.isRestLater = try reader.flag()
     layout.isInterruptedLater = try reader.flag()
-    var registers = Registers()
-    for number in 0..<Registers.count {
-      registers[number] = try reader.optional { (reader) throws(MessageReader.Malformed) in try reader.word()
-      }
-    }
+    let registers = try Registers(decoding: &reader)
     let bytes = stack.flatMap { try? SealedBytes($0).bytes(limit: CopyBuffer.capacity) }
     self.init(
       threadID: threadID, way: .ptrace, registers: registers, pieces: layout.pieces(of: bytes ?? []),

@@ -29,6 +29,16 @@ package struct Registers: Sendable {
   package var stackPointer: UInt64 { self[Registers.stackPointer] ?? 0 }
 }
 
+extension Registers: Hashable {
+  package static func == (one: Registers, other: Registers) -> Bool {
+    (0..<count).allSatisfy { one[$0] == other[$0] }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    for number in 0..<Registers.count { hasher.combine(self[number]) }
+  }
+}
+
 /// One thread, copied. Everything later (unwinding, naming, explaining) works on this alone.
 package struct ThreadSnapshot: Sendable {
   package var threadID: Int32

@@ -31,8 +31,9 @@ enum Doctor {
     ]
     do throws(Errno) {
       let subject = try DoctorSubject(.child)
-      findings.append(taskIterator(subject.processID))
-      findings += stacks(of: subject.processID)
+      let program = taskProgram(subject.processID)
+      findings.append(taskIterator(subject.processID, program))
+      findings += stacks(of: subject.processID, program)
     } catch {
       findings.append(DoctorFinding(group: "stacks", what: "of a child", verdict: .no, note: error.text))
     }
@@ -45,6 +46,7 @@ enum Doctor {
     let seen = seeing("its waits", process.id, group: group)
     if seen.verdict != .yes { return [seen] }
     guard let camera = camera(process.id, mayStop: true) else { return [seen] }
+    if let program = try? TaskProgram(process: process.id) { camera.use(program) }
     let captured = camera.capture(process.id, role: .main, isDump: true)
     let stack = analyst(process.id).stack(of: captured)
     var finding = DoctorFinding(group: group, what: "its stack", verdict: stack.frames.isEmpty ? .no : .yes)
@@ -90,11 +92,19 @@ enum Doctor {
     return finding
   }
 
+  private static func taskProgram(_ process: Int32) -> Result<TaskProgram, TaskIteratorRefusal> {
+    do throws(TaskIteratorRefusal) { return .success(try TaskProgram(process: process)) } catch {
+      return .failure(error)
+    }
+  }
+
   /// The child is asleep in a call, so that its registers are those of that call.
-  private static func taskIterator(_ process: Int32) -> DoctorFinding {
+  private static func taskIterator(
+    _ process: Int32, _ program: Result<TaskProgram, TaskIteratorRefusal>
+  ) -> DoctorFinding {
     var finding = DoctorFinding(group: seeing, what: "task iterator", verdict: .no)
     do throws(TaskIteratorRefusal) {
-      var iterator = try TaskIterator(process: process, thread: process)
+      var iterator = try program.get().iterator(thread: process)
       let sample = (try? iterator.sample()) ?? nil
       if let sample, sample.registers[.rsp] != 0 { finding.verdict = .yes }
       if finding.verdict == .no { finding.note = "it does not tell of a child" }
@@ -105,27 +115,47 @@ enum Doctor {
   }
 
   /// Copied, read and named as in a watch.
-  private static func stacks(of process: Int32) -> [DoctorFinding] {
+  private static func stacks(
+    of process: Int32, _ program: Result<TaskProgram, TaskIteratorRefusal>
+  ) -> [DoctorFinding] {
     guard let still = camera(process, mayStop: false), let camera = camera(process, mayStop: true) else {
       return []
     }
     let captured = camera.capture(process, role: .main, isDump: true)
     let stack = analyst(process).stack(of: captured)
     return [
-      sampling(process),
-      copying("without a stop", still.capture(process, role: .main, isDump: true), .syscallFile),
+      sampling(process), copyingBlocked(process, program),
+      copying("roughly, from /proc", still.capture(process, role: .main, isDump: true), .syscallFile),
       copying("by a brief stop", captured, .ptrace), memory(camera, captured), passes(of: process),
     ] + names(stack, group: "names")
   }
 
   /// The child sleeps: what may be refused is the event, not the sample.
   private static func sampling(_ process: Int32) -> DoctorFinding {
-    var finding = DoctorFinding(group: "stacks", what: "while it runs", verdict: .yes)
+    var finding = DoctorFinding(group: "stacks", what: "running threads", verdict: .yes)
     if let error = PerfCapture.refusal(forThread: process) {
       finding.verdict = .no
       (finding.note, finding.next) = Refusal.ofPerfEvent(error)
     }
     return finding
+  }
+
+  private static func copyingBlocked(
+    _ process: Int32, _ program: Result<TaskProgram, TaskIteratorRefusal>
+  ) -> DoctorFinding {
+    let what = "blocked threads"
+    switch program {
+    case .failure(let error):
+      var finding = DoctorFinding(group: "stacks", what: what, verdict: .no)
+      (finding.note, finding.next) = Refusal.ofTaskIterator(error)
+      return finding
+    case .success(let program):
+      guard let camera = camera(process, mayStop: false) else {
+        return DoctorFinding(group: "stacks", what: what, verdict: .no)
+      }
+      camera.use(program)
+      return copying(what, camera.capture(process, role: .main, isDump: true), .taskIterator)
+    }
   }
 
   /// The address need not be one that is ever executed: setting it is what may be refused.

@@ -2,6 +2,7 @@
 
 internal import Diagnosis
 internal import Linux
+internal import Observation
 internal import Stacks
 internal import StallCore
 
@@ -15,6 +16,8 @@ final class ThreadCamera {
   /// The kernel refuses to show what threads wait for, so stacks are not even asked for: a refusal can be a line in its log.
   var denied: Errno?
   private var helper = CaptureHelper()
+  /// Nil: they cannot be seen but through `/proc`, or are not to be.
+  private var blockedThreads: BlockedThreads?
   private(set) var targetStopped: Duration = .zero
   /// Why the last thread that was refused could not be copied.
   private(set) var refusal: Errno?
@@ -32,6 +35,9 @@ final class ThreadCamera {
   }
 
   private var process: Int32 { handle.id }
+
+  /// From now on threads that are off the CPU are copied without a stop.
+  func use(_ program: TaskProgram) { blockedThreads = BlockedThreads(program) }
 
   /// Starts the helper before it is needed.
   func prepare() throws(CaptureFailure) { try helper.prepare() }
@@ -163,13 +169,39 @@ final class ThreadCamera {
   private func capture(
     _ thread: Int32, _ rules: CaptureRules, deadline: Duration = .milliseconds(20)
   ) -> Result<RawCapture, CaptureFailure> {
+    if let result = copyBlocked(thread, deadline) { return result }
+    let result = ask(thread, rules, nil, deadline)
+    if case .failure(.refused(let reason)) = result { refusal = reason }
+    return result
+  }
+
+  /// A thread that wakes every millisecond needs to be caught in between.
+  private static let attemptsAtBlocked = 5
+
+  /// Nil: it runs, moved each time, or has a stack that its registers do not lead to. Then other ways may do.
+  private func copyBlocked(
+    _ thread: Int32, _ deadline: Duration
+  ) -> Result<RawCapture, CaptureFailure>? {
+    for _ in 0..<Self.attemptsAtBlocked {
+      guard let blocked = blockedThreads?.registers(of: thread) else { return nil }
+      let result = ask(thread, CaptureRules(), blocked, deadline)
+      switch result {
+      case .failure(.moved): continue
+      case .failure(.refused): return nil
+      case .success, .failure: return result
+      }
+    }
+    return nil
+  }
+
+  private func ask(
+    _ thread: Int32, _ rules: CaptureRules, _ blocked: BlockedRegisters?, _ deadline: Duration
+  ) -> Result<RawCapture, CaptureFailure> {
     do throws(CaptureFailure) {
       return .success(
-        try helper.capture(processID: process, threadID: thread, rules: rules, deadline: deadline))
-    } catch {
-      if case .refused(let reason) = error { refusal = reason }
-      return .failure(error)
-    }
+        try helper.capture(
+          processID: process, threadID: thread, rules: rules, blocked: blocked, deadline: deadline))
+    } catch { return .failure(error) }
   }
 
   private func evidenceReader(_ thread: Int32) -> EvidenceReader {

@@ -41,6 +41,7 @@ struct Watch {
       command = camera.commandLine()
       buildID = camera.executableFacts()?.buildID
       observerWay = ObserverWay(process.id, options)
+      if let program = observerWay.program { camera.use(program) }
       var observer = try LoopObserver(
         process: process.id, thread: process.thread.threadID, observerWay.way)
       _ = try observer.look { address, length, buffer in

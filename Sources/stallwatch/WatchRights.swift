@@ -28,13 +28,26 @@ struct WatchRights {
       let waits = MissingAbility(
         what: isKind ? "stacks and all of waits but their kind" : "stacks and waits",
         why: "\(denial.why); to see them: \(denial.next)")
-      missing = [waits] + (way?.missing.map { [$0] } ?? [])
+      missing = [waits, way?.missingLooks].compactMap { $0 }
     case .calls:
       observer = way?.isTaskIterator == true ? .bpf : .proc
       facts.areWaitsSeen = true
-      let samples: [CaptureWay] = PerfCapture.refusal(forThread: process) == nil ? [.perf] : []
-      let stops = options.neverStop ? nil : Self.missingStops(facts, areRunningSeen: !samples.isEmpty)
-      captureWays = samples + (options.neverStop || stops != nil ? [] : [.ptrace]) + [.syscallFile]
+      let areRunningSeen = PerfCapture.refusal(forThread: process) == nil
+      let areBlockedSeen = way?.program != nil
+      let whyNoStops = options.neverStop ? nil : Self.whyNoStops(facts)
+      let mayStop = !options.neverStop && whyNoStops == nil
+      captureWays = CaptureWay.allCases.filter {
+        switch $0 {
+        case .taskIterator: areBlockedSeen
+        case .perf: areRunningSeen
+        case .ptrace: mayStop
+        case .syscallFile: true
+        }
+      }
+      let stops = whyNoStops.flatMap { why in
+        Self.seenByStopsAlone(areRunningSeen: areRunningSeen, areBlockedSeen: areBlockedSeen)
+          .map { MissingAbility(what: $0, why: why) }
+      }
       missing = [way?.missing, stops, Self.missingMemoryCall].compactMap { $0 }
     }
   }
@@ -44,15 +57,20 @@ struct WatchRights {
     missing.first?.sentence ?? "what it waits for can be seen now"
   }
 
-  private static func missingStops(_ facts: RightsFacts, areRunningSeen: Bool) -> MissingAbility? {
-    let what =
-      areRunningSeen ? "exact stacks of blocked threads" : "stacks of running threads, and exact ones"
-    if facts.isDumpingCore {
-      return MissingAbility(what: what, why: "it crashed and is dumping core")
-    }
+  private static func whyNoStops(_ facts: RightsFacts) -> String? {
+    if facts.isDumpingCore { return "it crashed and is dumping core" }
     guard facts.tracer != 0 || CallFilter.ptraceRefusal != nil else { return nil }
     let denial = Denial(facts)
-    return MissingAbility(what: what, why: "\(denial.why); to see them: \(denial.next)")
+    return "\(denial.why); to see them: \(denial.next)"
+  }
+
+  private static func seenByStopsAlone(areRunningSeen: Bool, areBlockedSeen: Bool) -> String? {
+    switch (areRunningSeen, areBlockedSeen) {
+    case (true, true): nil
+    case (true, false): "exact stacks of blocked threads"
+    case (false, true): "stacks of running threads"
+    case (false, false): "stacks of running threads, and exact ones"
+    }
   }
 
   /// Memory is read another way then, `ProcessMemory`.

@@ -10,10 +10,13 @@ extension FuzzedParser {
   static var messages: [FuzzedParser] {
     [
       FuzzedParser(
-        "capture-request", seeds: [CaptureRequest(kind: .maps, processID: 7, threadID: 8).encoded()]
+        "capture-request", seeds: requests
       ) {
-        guard let request = CaptureRequest(decoding: $0) else { return }
+        guard var request = CaptureRequest(decoding: $0) else { return }
         expect(CaptureRequest(decoding: request.encoded()) == request, "a request changes on its way")
+        guard let blocked = request.blocked else { return }
+        request.blocked = blocked
+        expect(request.blocked == blocked, "registers change on their way")
       },
       FuzzedParser("capture-reply", seeds: replies) {
         guard let reply = CaptureReply(decoding: $0) else { return }
@@ -54,6 +57,15 @@ extension FuzzedParser {
     let map = MemoryMap(
       parsing: Array("1000-2000 r-xp 0 08:01 1 /a\n2000-3000 r--p 1000 08:01 1 /b c\n".utf8))
     return [map.regions.encoded, [MemoryRegion]().encoded]
+  }
+
+  private static var requests: [[UInt8]] {
+    var registers = Registers()
+    for number in 0..<Registers.count { registers[number] = .max }
+    var ofRegisters = CaptureRequest(kind: .thread, processID: 7, threadID: 8)
+    ofRegisters.blocked = BlockedRegisters(
+      threadID: 8, registers: registers, timesScheduled: 1, runNanoseconds: .max)
+    return [CaptureRequest(kind: .maps, processID: 7, threadID: 8), ofRegisters].map { $0.encoded() }
   }
 
   private static var replies: [[UInt8]] {

@@ -24,6 +24,7 @@ struct DoctorTests {
     #expect(status == .exited(0), "\(output)")
     #expect(!output.contains("next:"))
     #expect(line("by a brief stop", in: output)?.contains("a child was held for") == true)
+    #expect(line("blocked threads", in: output)?.hasSuffix(" yes") == true)
   }
 
   @Test func ordinaryUserIsToldWhatOthersNeed() throws {
@@ -42,7 +43,7 @@ struct DoctorTests {
     let (output, status) = try examine(as: .root, launcher: "\(lab.targetProgram) deny ptrace 13", in: lab)
     #expect(status == .exited(1))
     #expect(line("by a brief stop", in: output)?.contains("seccomp filter") == true)
-    #expect(line("without a stop", in: output)?.contains(" yes") == true)
+    #expect(line("from /proc", in: output)?.contains(" yes") == true)
   }
 
   @Test func filterOnPerfEventsCostsBreakpointAndSample() throws {
@@ -51,7 +52,17 @@ struct DoctorTests {
       as: .root, launcher: "\(lab.targetProgram) deny perf_event_open 13", in: lab)
     #expect(status == .exited(1))
     #expect(line("breakpoint", in: output)?.contains(" no ") == true, "\(output)")
-    #expect(line("while it runs", in: output)?.contains(" no ") == true, "\(output)")
+    #expect(line("running threads", in: output)?.contains(" no ") == true, "\(output)")
+    #expect(line("by a brief stop", in: output)?.contains(" yes") == true)
+  }
+
+  @Test func filterOnBPFCostsTheIterator() throws {
+    let lab = try RightsLab()
+    let (output, status) = try examine(as: .root, launcher: "\(lab.targetProgram) deny bpf 1", in: lab)
+    #expect(status == .exited(1))
+    for what in ["task iterator", "blocked threads"] {
+      #expect(line(what, in: output)?.contains("it needs CAP_BPF and CAP_PERFMON") == true, "\(output)")
+    }
     #expect(line("by a brief stop", in: output)?.contains(" yes") == true)
   }
 
@@ -68,7 +79,8 @@ struct DoctorTests {
     let own = try lab.start("idle pause", as: .root)
     let (seen, good) = try examine("--pid \(own.processID)", as: .root, in: lab)
     #expect(good == .exited(0))
-    #expect(line("its stack", in: seen)?.contains("by ptrace") == true)
+    let way = isTaskIteratorExpected ? "by task-iterator" : "by ptrace"
+    #expect(line("its stack", in: seen)?.contains(way) == true)
     let (refused, bad) = try examine("--pid \(own.processID)", as: .nobody, in: lab)
     #expect(bad == .exited(1))
     #expect(line("its waits", in: refused)?.contains("belongs to root") == true)

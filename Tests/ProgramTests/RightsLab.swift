@@ -81,6 +81,13 @@ extension [String: JSONValue] {
     }.joined(separator: "; ")
   }
 
+  /// Without the task iterator, which ordinary users never have.
+  var missingBesidesIterator: [JSONValue] {
+    (self["missing"]?.array ?? []).filter {
+      $0.object["what"]?.string?.hasPrefix("the task iterator") != true
+    }
+  }
+
   /// Why the first stack is not there, if it is not.
   var missingStack: String? { self["stacks"]?.array.first?.object["missing"]?.string }
 }

@@ -25,7 +25,7 @@ struct RightsTests {
     let target = try lab.start("stalling-loop epoll sleep", as: .nobody)
     let (attach, ended) = try stall(
       of: target, by: lab.command("--json --pid \(target.processID)", as: .nobody))
-    #expect(attach["observer"] == .string("proc") && attach.missing == "")
+    #expect(attach["observer"] == .string("proc") && attach.missingBesidesIterator.isEmpty)
     #expect(ended["verified"] == .boolean(true))
     #expect(ended.symbols.contains("stall_by_sleeping") && ended.symbols.contains("main"))
   }
@@ -152,7 +152,7 @@ struct RightsTests {
     let lab = try RightsLab()
     let target = try lab.start("stalling-loop epoll sleep", as: .nobody)
     var watch = try WatchRun(
-      shell: "exec \(Person.nobody.rawValue) \(lab.targetProgram) count-ptrace \(lab.program) "
+      shell: "exec \(Person.nobody.rawValue) \(lab.targetProgram) count-refused ptrace \(lab.program) "
         + "--json --threshold 50ms --count 1 --pid \(target.processID)")
     let attach = try watch.next("attach")
     #expect(

@@ -36,8 +36,8 @@ struct RightsTroubleTests {
     let process = try tracer.readLine()
     let launcher = maySample ? "" : "\(builtProduct("TestTarget")) deny perf_event_open 13"
     var watch = try WatchRun(
-      shell: "exec \(launcher) \(builtProduct("stallwatch")) --json --pid \(process) --cpu-window 300ms "
-        + "--cpu-threshold 2")
+      shell: "exec \(launcher) \(builtProduct("stallwatch")) --json --pid \(process) --observer proc "
+        + "--cpu-window 300ms --cpu-threshold 2")
     let attach = try watch.next("attach")
     let ways = (canSample ? ["perf"] : []) + ["syscall-file"]
     #expect(
@@ -63,7 +63,7 @@ struct RightsTroubleTests {
     let target = try lab.start("stalling-loop epoll sleep", as: .nobody)
     var watch = try WatchRun(
       shell: lab.command("--json --threshold 100ms --cooldown 0 --pid \(target.processID)", as: .nobody))
-    #expect(try watch.next("attach").missing == "")
+    #expect(try watch.next("attach").missingBesidesIterator.isEmpty)
     for _ in 1...2 {
       target.signal(SIGUSR1)
       let ended = try watch.next("stall", state: "ended")
@@ -93,7 +93,7 @@ struct RightsTroubleTests {
       shell: lab.command(
         "--json --threshold 100ms --pid \(target.processID)", as: .nobody,
         surroundings: ["mount -t proc \(mount) proc /proc"]))
-    #expect(try watch.next("attach").missing == "")
+    #expect(try watch.next("attach").missingBesidesIterator.isEmpty)
     target.signal(SIGUSR1)
     let lost = try watch.next("notice", kind: "rights.changed")
     #expect(lost["text"]?.string?.contains(why) == true, "\(lost)")

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 // One frame of the recursion with its locals.
@@ -74,4 +75,47 @@ PROGRAM(walk_chains, "walk-chains") {
     chain_a(5);
     other_x(5);
   }
+}
+
+NOT_INLINED static void nap(int count __attribute__((unused))) {
+  nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  RETURN_HERE;
+}
+
+// More than is copied at once.
+NOT_INLINED static void wide_b(int count) {
+  volatile char bytes[200000];
+  bytes[0] = (char)count;
+  nap(count);
+  bytes[1] = bytes[0];
+}
+
+LINK(wide_a, wide_b)
+LINK(nap_z, nap)
+LINK(nap_y, nap_z)
+LINK(nap_x, nap_y)
+
+NOT_INLINED static void *nap_and_nap(void *unused) {
+  for (;;) {
+    wide_a(1);
+    nap_x(1);
+  }
+  return unused;
+}
+
+// walk-naps: in two threads, two chains of calls take turns, each asleep for a millisecond at its end.
+PROGRAM(walk_naps, "walk-naps") {
+  show_all();
+  SHOW(nap);
+  SHOW(wide_a);
+  SHOW(wide_b);
+  SHOW(nap_x);
+  SHOW(nap_y);
+  SHOW(nap_z);
+  SHOW(nap_and_nap);
+  pthread_t thread;
+  pthread_create(&thread, NULL, nap_and_nap, NULL);
+  puts("stopping");
+  nap_and_nap(NULL);
+  return 0;
 }

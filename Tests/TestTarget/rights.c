@@ -60,15 +60,19 @@ static const struct {
   const char *name;
   long number;
 } calls[] = {{"ptrace", SYS_ptrace}, {"process_vm_readv", SYS_process_vm_readv},
-           {"perf_event_open", SYS_perf_event_open}};
+           {"perf_event_open", SYS_perf_event_open}, {"bpf", SYS_bpf}};
 
-// deny CALL ERRNO COMMAND…: a command to which that system call is refused. Calls: ptrace, process_vm_readv, perf_event_open.
+static long number_of(const char *name) {
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (!strcmp(calls[i].name, name)) return calls[i].number;
+  exit(2);
+}
+
+// deny CALL ERRNO COMMAND…: a command to which that system call is refused, one of the table above.
 PROGRAM(deny, "deny") {
   if (count < 3) return 2;
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-    if (!strcmp(calls[i].name, arguments[0]) &&
-        filter_call(calls[i].number, SECCOMP_RET_ERRNO | (uint32_t)atoi(arguments[1]), 0) < 0)
-      return 1;
+  uint32_t answer = SECCOMP_RET_ERRNO | (uint32_t)atoi(arguments[1]);
+  if (filter_call(number_of(arguments[0]), answer, 0) < 0) return 1;
   execv(arguments[2], arguments + 2);
   return 127;
 }
@@ -80,22 +84,24 @@ static int refuse_all(int listener) {
     struct seccomp_notif request = {0};
     if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request)) continue;
     struct seccomp_notif_resp answer = {.id = request.id, .error = -EACCES};
-    // Asking for thread 0 is how a filter is noticed, and no attempt on anybody.
+    // Asking ptrace for thread 0 is how a filter is noticed, and no attempt on anybody.
     if (request.data.args[1] != 0) refused++;
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
   }
   return refused;
 }
 
-// count-ptrace COMMAND…: refuses ptrace to the command, and prints in the end how often it tried.
-PROGRAM(count_ptrace, "count-ptrace") {
+// count-refused CALL COMMAND…: refuses that system call to the command, and prints in the end how often it tried.
+PROGRAM(count_refused, "count-refused") {
+  if (count < 2) return 2;
+  long number = number_of(arguments[0]);
   volatile int *listener = mmap(NULL, sizeof *listener, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   // With one table of descriptors until exec, so that the listener's number is valid here too.
   pid_t child = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    *listener = filter_call(SYS_ptrace, SECCOMP_RET_USER_NOTIF, SECCOMP_FILTER_FLAG_NEW_LISTENER);
-    if (*listener > 0) execv(arguments[0], arguments);
+    *listener = filter_call(number, SECCOMP_RET_USER_NOTIF, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+    if (*listener > 0) execv(arguments[1], arguments + 1);
     _exit(127);
   }
   while (*listener == 0) usleep(1000);

@@ -1,0 +1,28 @@
+// Registers of threads that are off the CPU, read through the task iterator for those who copy their stacks.
+
+internal import Linux
+internal import Observation
+internal import Stacks
+
+/// Keeps the iterator of the thread that was asked for last: one that stalls is copied again and again.
+struct BlockedThreads: ~Copyable {
+  private let program: TaskProgram
+  private var iterator: TaskIterator?
+  private var thread: Int32?
+
+  init(_ program: TaskProgram) { self.program = program }
+
+  /// Nil: it is on a CPU, or there is nothing of it to be seen.
+  mutating func registers(of thread: Int32) -> BlockedRegisters? {
+    if thread != self.thread {
+      iterator = try? program.iterator(thread: thread)
+      self.thread = thread
+    }
+    guard let sample = try? iterator?.sample() else {
+      // The next one of this id is another.
+      self.thread = nil
+      return nil
+    }
+    return BlockedRegisters(sample)
+  }
+}

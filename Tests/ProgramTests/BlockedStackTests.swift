@@ -1,0 +1,130 @@
+// Stacks of blocked threads in a watch: without a stop where the kernel lets us, and by the other ways where it does not.
+
+import FoundationEssentials
+import Glibc
+import Linux
+import TestSupport
+import Testing
+
+extension JSONValue {
+  fileprivate var captured: String? { object["captured"]?.string }
+}
+
+@Suite(
+  .serialized, .enabled(if: isTaskIteratorExpected, "the task iterator needs root, Linux 5.15 and its types"))
+struct BlockedStackTests {
+  private func stacks(_ record: [String: JSONValue]) -> [JSONValue] { record["stacks"]?.array ?? [] }
+
+  @Test(
+    "PT-01: a stall is captured without a stop, and the threads beside it too",
+    arguments: ["sleep", "read", "lock"])
+  func nobodyIsStopped(_ kind: String) throws {
+    let target = try TargetProcess.start("stalling-loop", "epoll", kind)
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "--threshold", "100ms", "--stacks", "all",
+    ])
+    let attach = try watch.next("attach")
+    #expect(attach["observer"] == .string("proc") && attach.missing == "")
+    #expect(attach["capture_ways"]?.array.first == .string("task-iterator"))
+    _ = try watch.next("notice", kind: "loop.found")
+    target.signal(SIGUSR1)
+    let ended = try watch.next("stall", state: "ended")
+    #expect(ended.symbols.contains("main") && ended.symbols.contains { $0.hasPrefix("stall_by_") })
+    let all = watch.records(of: "stall").flatMap { stacks($0) }
+    #expect(all.count > 1 && all.allSatisfy { $0.captured == "task-iterator" })
+    #expect(all.allSatisfy { $0.object["approximate"] == .boolean(false) })
+    #expect(stacks(ended).allSatisfy { $0.object["walk_end"] == .string("root") })
+    watch.signal(SIGINT)
+    let cost = try watch.next("summary")["own_cost"]?.object
+    #expect(cost?["target_stopped_us"] == .number(0))
+  }
+
+  @Test("a dump of a running watch has exact stacks of parked threads") func dumpOfAWatch() throws {
+    let target = try TargetProcess.start("stalling-loop", "epoll", "sleep")
+    var watch = try WatchRun(["--json", "--pid", "\(target.processID)"])
+    _ = try watch.next("notice", kind: "loop.found")
+    watch.signal(SIGUSR1)
+    let dump = try watch.next("dump")
+    #expect(stacks(dump).map(\.captured) == ["task-iterator"])
+    #expect(stacks(dump).first?.object["approximate"] == .boolean(false))
+    #expect(dump.symbols.contains("wait_in") && dump.symbols.contains("main"))
+  }
+
+  @Test("LIFE-03: what the process becomes by exec is captured the same way") func afterExec() throws {
+    let target = try TargetProcess(
+      path: "/bin/sh",
+      arguments: ["-c", "kill -STOP $$; exec \(builtProduct("TestTarget")) stalling-loop epoll sleep"])
+    #expect(try eventually { try threadStates(of: target.processID)[target.processID] == "T" })
+    var watch = try WatchRun(["--json", "--pid", "\(target.processID)", "--threshold", "100ms"])
+    _ = try watch.next("attach")
+    target.signal(SIGCONT)
+    _ = try watch.next("notice", kind: "loop.found")
+    target.signal(SIGUSR1)
+    let ended = try watch.next("stall", state: "ended")
+    #expect(stacks(ended).map(\.captured) == ["task-iterator"])
+    #expect(ended.symbols.contains("stall_by_sleeping"))
+  }
+
+  @Test("PT-07: a stall in an uninterruptible wait has an exact stack") func uninterruptible() throws {
+    let target = try TargetProcess.start("vfork-parent")
+    var watch = try WatchRun(["--json", "--pid", "\(target.processID)"])
+    _ = try watch.next("attach")
+    watch.signal(SIGUSR1)
+    let stack = try #require(stacks(try watch.next("dump")).first)
+    #expect(stack.captured == "task-iterator" && stack.object["walk_end"] == .string("root"))
+    #expect(try threadStates(of: target.processID)[target.processID] == "D")
+  }
+
+  @Test("--observer proc does without the iterator") func withoutTheIterator() throws {
+    let target = try TargetProcess.start("stalling-loop", "epoll", "sleep")
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "--threshold", "100ms", "--observer", "proc",
+    ])
+    let attach = try watch.next("attach")
+    #expect(attach["capture_ways"]?.array.contains(.string("task-iterator")) == false)
+    #expect(attach.missing == "")
+    _ = try watch.next("notice", kind: "loop.found")
+    target.signal(SIGUSR1)
+    #expect(stacks(try watch.next("stall", state: "ended")).map(\.captured) == ["ptrace"])
+  }
+
+  /// The same number of calls with and without captures.
+  @Test("PERM-11: where BPF is refused, the other ways remain, it is told, and it is not tried for again")
+  func refusedOnce() throws {
+    let target = try TargetProcess.start("stalling-loop", "epoll", "sleep")
+    func refusals(_ arguments: String, stalls: Bool) throws -> String {
+      var watch = try WatchRun(
+        shell: "exec \(builtProduct("TestTarget")) count-refused bpf \(builtProduct("stallwatch")) "
+          + "--json --threshold 50ms --cooldown 0 \(arguments) --pid \(target.processID)")
+      let attach = try watch.next("attach")
+      #expect(attach["capture_ways"]?.array.contains(.string("task-iterator")) == false)
+      #expect(attach.missing.contains("the task iterator (exact stacks of blocked threads without a stop)"))
+      if stalls {
+        _ = try watch.next("notice", kind: "loop.found")
+        target.signal(SIGUSR1)
+        let ended = try watch.next("stall", state: "ended")
+        #expect(stacks(ended).map(\.captured) == ["ptrace"])
+        #expect(ended.symbols.contains("stall_by_sleeping"))
+      }
+      _ = try watch.next("summary")
+      return try watch.readLine()
+    }
+    let once = try refusals("--duration 100ms", stalls: false)
+    #expect(once.hasPrefix("refused ") && once != "refused 0")
+    #expect(try refusals("--count 1", stalls: true) == once)
+  }
+
+  @Test(
+    "PERM-04: without capabilities the previous ways remain, and the reason is told",
+    .enabled(if: RightsLab.isPossible, "needs root and mounts of its own"))
+  func withoutCapabilities() throws {
+    let lab = try RightsLab()
+    let target = try lab.start("stalling-loop poll sleep", as: .nobody)
+    var watch = try WatchRun(
+      shell: lab.command("--json --threshold 100ms --pid \(target.processID)", as: .nobody))
+    let attach = try watch.next("attach")
+    #expect(attach.missing.contains("it needs CAP_BPF and CAP_PERFMON"))
+    target.signal(SIGUSR1)
+    #expect(stacks(try watch.next("stall", state: "ended")).map(\.captured) == ["ptrace"])
+  }
+}
