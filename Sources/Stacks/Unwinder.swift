@@ -81,7 +81,10 @@ package final class Unwinder {
       let isMarked = registers.programCounter == 0 && trust == .exact && place.isCertain
       return .end(isEntry || isMarked ? .root : .noRule)
     }
-    guard registers.stackPointer > place.registers.stackPointer else { return .end(.loop) }
+    // A function that has called nobody may keep its return address in a register, as glibc's vfork does.
+    let isInRegister = place.arrival == .exact && trust == .exact
+    let least = place.registers.stackPointer &+ (isInRegister ? 0 : 1)
+    guard registers.stackPointer >= least else { return .end(.loop) }
     return .next(next)
   }
 
