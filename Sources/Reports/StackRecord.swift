@@ -37,6 +37,7 @@ package struct StackRecord: Sendable, Encodable {
   let end: WalkEnd
   let missing: EscapedText?
   let frames: [FrameRecord]
+  let kernelFrames: [KernelFrameRecord]
   /// Nil without frames: all empty stacks would be one place.
   let fingerprint: Fingerprint?
 
@@ -49,6 +50,7 @@ package struct StackRecord: Sendable, Encodable {
     end = stack.end
     missing = stack.missing.map { EscapedText($0) }
     frames = stack.frames.map(FrameRecord.init)
+    kernelFrames = stack.kernelFrames.map(KernelFrameRecord.init)
     fingerprint = stack.frames.isEmpty ? nil : Fingerprint(stack)
   }
 
@@ -59,6 +61,7 @@ package struct StackRecord: Sendable, Encodable {
     case isCompleted = "completed"
     case end = "walk_end"
     case missing, frames
+    case kernelFrames = "kernel_frames"
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -71,6 +74,25 @@ package struct StackRecord: Sendable, Encodable {
     try container.encode(end, forKey: .end)
     try container.encodeIfPresent(missing, forKey: .missing)
     try container.encode(frames, forKey: .frames)
+    if !kernelFrames.isEmpty { try container.encode(kernelFrames, forKey: .kernelFrames) }
+  }
+}
+
+struct KernelFrameRecord: Sendable, Encodable {
+  let symbol: EscapedText
+  let symbolOffset: Address
+  let module: EscapedText?
+
+  init(_ frame: KernelFrame) {
+    symbol = EscapedText(frame.symbol)
+    symbolOffset = Address(frame.symbolOffset)
+    module = frame.module.map { EscapedText($0) }
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case symbol
+    case symbolOffset = "symbol_offset"
+    case module
   }
 }
 

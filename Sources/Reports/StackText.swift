@@ -26,12 +26,20 @@ extension StackRecord {
   func lines(_ style: TextStyle) -> [String] {
     var lines = style.detail == .everything ? capture.map { ["  \($0)"] } ?? [] : []
     if isApproximate { lines.append("  approximate: some registers could not be had") }
-    if frames.isEmpty { return lines + ["  no stack: \(missing?.text ?? "nothing could be copied")"] }
+    if frames.isEmpty {
+      return lines + ["  no stack: \(missing?.text ?? "nothing could be copied")"] + kernelLines
+    }
+    if style.detail == .everything { lines += kernelLines }
     lines += frameLines(style)
     if let gap = gap { lines.append(style.palette.faint("     … \(gap)")) }
     if isCompleted { lines.append("  its outer frames were copied a moment later") }
     if let missing { lines.append("  \(missing.text)") }
     return lines
+  }
+
+  private var kernelLines: [String] {
+    kernelFrames.isEmpty
+      ? [] : ["  in the kernel: " + kernelFrames.map(\.symbol.text).joined(separator: " ← ")]
   }
 
   private func frameLines(_ style: TextStyle) -> [String] {

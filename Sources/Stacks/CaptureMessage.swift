@@ -8,7 +8,7 @@ internal import StallCore
 package struct CaptureRequest: Equatable {
   package enum Kind: UInt64 {
     case thread, memory, maps, commandLine, mappedFile, debugFile, perfMap, copyOfModule, executable,
-      mainQueue, raiseWakeUp, wakeUp
+      mainQueue, raiseWakeUp, wakeUp, kernelStack
   }
 
   var id: UInt64 = 0

@@ -12,6 +12,7 @@ package struct CaptureServer: ~Copyable {
   private let buffer = CopyBuffer()
   private let seizing = RefusedWay()
   private let sampling = RefusedWay()
+  private let readingKernelStacks = RefusedWay()
   /// Opening a perf event is quick as long as one is open.
   private let keeper = try? PerfEvent(PerfEventAttributes(.dummy), thread: 0, dataPages: 0)
 
@@ -59,6 +60,9 @@ package struct CaptureServer: ~Copyable {
     case .memory:
       reply.bytes = try readMemory(request)
       return nil
+    case .kernelStack:
+      reply.bytes = kernelStack(of: ThreadLook(processID: request.processID, threadID: request.threadID))
+      return nil
     case .executable:
       reply.bytes = ExecutableFacts(process: request.processID)?.encoded ?? []
       return nil
@@ -78,7 +82,7 @@ package struct CaptureServer: ~Copyable {
   private func captureThread(
     _ request: CaptureRequest, _ reply: inout CaptureReply
   ) throws(CaptureFailure) -> SharedFile? {
-    let captured = try copyThread(request)
+    let captured = try copyThread(request, &reply)
     reply.way = captured.way
     reply.registers = captured.registers
     reply.stack = captured.stack.layout
@@ -89,11 +93,31 @@ package struct CaptureServer: ~Copyable {
   }
 
   /// Whoever has read its registers can read them again when it has moved; nothing else needs to be known of such a thread.
-  private func copyThread(_ request: CaptureRequest) throws(CaptureFailure) -> CapturedThread {
-    if let blocked = request.blocked {
-      return try IteratorCapture.take(blocked, buffer: buffer, limit: request.count)
+  private func copyThread(
+    _ request: CaptureRequest, _ reply: inout CaptureReply
+  ) throws(CaptureFailure) -> CapturedThread {
+    guard let blocked = request.blocked else { return try tryWays(request) }
+    let captured = try IteratorCapture.take(blocked, buffer: buffer, limit: request.count)
+    let look = ThreadLook(processID: request.processID, threadID: request.threadID)
+    reply.bytes = kernelStack(of: look) { blocked.hasNotMoved(until: $0) }
+    return captured
+  }
+
+  /// Nothing if the thread moved meanwhile, or was not where it was taken to be.
+  private func kernelStack(
+    of look: ThreadLook, if isOfTheMoment: (SchedulerStatistics) -> Bool = { _ in true }
+  ) -> [UInt8] {
+    if readingKernelStacks.refused != nil { return [] }
+    do throws(CaptureFailure) {
+      let before = try look.schedulerStatistics()
+      guard isOfTheMoment(before), try look.state() != UInt8(ascii: "R") else { return [] }
+      let text = try look.kernelStack()
+      readingKernelStacks.succeed()
+      return try look.schedulerStatistics().timesScheduled == before.timesScheduled ? text : []
+    } catch {
+      readingKernelStacks.fail(error)
+      return []
     }
-    return try tryWays(request)
   }
 
   /// A thread that wakes every millisecond may move during each copy, and needs to be caught in between.

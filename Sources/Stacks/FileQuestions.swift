@@ -41,6 +41,11 @@ extension CaptureHelper {
     ExecutableFacts(decoding: try ask(.executable, of: process, [], Self.factsDeadline).reply.bytes)
   }
 
+  /// What a thread that sleeps does in the kernel, in the kernel's words; empty where that is not to be had.
+  package mutating func kernelStack(ofThread threadID: Int32) throws(CaptureFailure) -> [UInt8] {
+    try ask(.kernelStack, of: threadID, [], Self.factsDeadline).reply.bytes
+  }
+
   /// Where the process keeps libdispatch's main queue; nil if that cannot be found.
   package mutating func mainQueueAddress(of process: Int32) throws(CaptureFailure) -> UInt64? {
     let bytes = try ask(.mainQueue, of: process, [], Self.symbolDeadline).reply.bytes
@@ -79,7 +84,8 @@ extension CaptureRequest {
       return SharedFile(file)
     case .copyOfModule:
       return [MemoryRegion](decoding: bytes).flatMap { TargetFileAccess.copyOfModule($0, of: processID) }
-    case .thread, .memory, .maps, .commandLine, .executable, .mainQueue, .raiseWakeUp, .wakeUp: return nil
+    case .thread, .memory, .maps, .commandLine, .executable, .mainQueue, .raiseWakeUp, .wakeUp, .kernelStack:
+      return nil
     }
   }
 }

@@ -9,6 +9,8 @@ package final class RawCapture: Sendable {
   package let registers: Registers
   package let stoppedFor: Duration
   package let takenAt: Instant
+  /// What the thread did in the kernel, in the kernel's words; empty where that is not known.
+  package let kernelStack: [UInt8]
   let layout: StackLayout
   private let stack: SealedBytes?
 
@@ -18,6 +20,7 @@ package final class RawCapture: Sendable {
     registers = reply.registers
     stoppedFor = .nanoseconds(reply.stoppedNanoseconds)
     takenAt = Instant(nanoseconds: reply.takenAtNanoseconds)
+    kernelStack = reply.bytes
     layout = reply.stack
     self.stack = stack
   }

@@ -66,6 +66,17 @@ struct ThreadLook {
     return statistics
   }
 
+  /// What it does in the kernel, in lines; only for those who may do everything (CAP_SYS_ADMIN). For a thread on a CPU it
+  /// means nothing.
+  func kernelStack() throws(CaptureFailure) -> [UInt8] { try read("stack") }
+
+  /// The letter of `stat`.
+  func state() throws(CaptureFailure) -> UInt8 {
+    let text = try read("stat")
+    guard let stat = ThreadStat(text.span) else { throw .gone }
+    return stat.state
+  }
+
   private func read(_ name: String) throws(CaptureFailure) -> [UInt8] {
     do { return try readPseudoFile("\(directory)/\(name)", limit: 4096) } catch {
       throw CaptureFailure(error)

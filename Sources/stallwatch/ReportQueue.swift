@@ -17,6 +17,8 @@ struct CapturedThread: Sendable {
   var result: Result<RawCapture, CaptureFailure>
   /// The text of `maps`, unread; nil if it could not be had.
   var maps: SealedBytes?
+  /// What it does in the kernel, in the kernel's words; empty where that is not known.
+  var kernelStack: [UInt8] = []
   /// What was seen of it at that moment; nil for threads that are only copied.
   var evidence: Evidence?
   /// When the copy was begun.

@@ -53,6 +53,7 @@ final class StackAnalyst {
     var stack = Stack(
       threadID: thread.threadID, threadName: thread.name, role: thread.role, way: nil, stoppedFor: .zero,
       end: .notCaptured, frames: [])
+    stack.kernelFrames = KernelFrame.frames(of: thread.kernelStack)
     guard case .success(let capture) = thread.result else {
       if case .failure(let failure) = thread.result { stack.missing = "the thread \(failure.text)" }
       return (stack, true)

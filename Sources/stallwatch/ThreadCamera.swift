@@ -115,7 +115,7 @@ final class ThreadCamera {
     }
     let captured = CapturedThread(
       threadID: thread, name: name(of: thread), role: role, result: result,
-      maps: maps(for: thread, result),
+      maps: maps(for: thread, result), kernelStack: kernelStack(of: thread, result),
       evidence: look.map {
         var gathered = evidence.gather(
           $0, sleepingIn: channel, stallClass: stall?.stallClass, userShare: stall?.breakdown.userShare,
@@ -155,6 +155,16 @@ final class ThreadCamera {
       guard case .failure(let failure) = result, failure.isPassing else { return result }
     }
     return result
+  }
+
+  /// Where there is no code of the program to be shown, it is asked for by itself.
+  private func kernelStack(of thread: Int32, _ result: Result<RawCapture, CaptureFailure>) -> [UInt8] {
+    switch result {
+    case .success(let raw): return raw.kernelStack
+    case .failure(.kernelThread), .failure(.thirtyTwoBit):
+      return helper.isReady() ? (try? helper.kernelStack(ofThread: thread)) ?? [] : []
+    case .failure: return []
+    }
   }
 
   /// Only for a copy that needs them.

@@ -10,6 +10,8 @@ extension JSONValue {
   fileprivate var captured: String? { object["captured"]?.string }
 }
 
+private let canReadKernelStacks = (try? readPseudoFile("/proc/self/stack")) != nil
+
 @Suite(
   .serialized, .enabled(if: isTaskIteratorExpected, "the task iterator needs root, Linux 5.15 and its types"))
 struct BlockedStackTests {
@@ -73,6 +75,23 @@ struct BlockedStackTests {
     let stack = try #require(stacks(try watch.next("dump")).first)
     #expect(stack.captured == "task-iterator" && stack.object["walk_end"] == .string("root"))
     #expect(try threadStates(of: target.processID)[target.processID] == "D")
+  }
+
+  @Test(
+    "what the kernel does for a blocked thread stands beside its stack", .enabled(if: canReadKernelStacks))
+  func kernelFrames() throws {
+    let target = try TargetProcess.start("stalling-loop", "epoll", "sleep")
+    var watch = try WatchRun(["--json", "--pid", "\(target.processID)"])
+    _ = try watch.next("notice", kind: "loop.found")
+    watch.signal(SIGUSR1)
+    let told = stacks(try watch.next("dump")).first?.object["kernel_frames"]?.array ?? []
+    let text = String(
+      decoding: try readPseudoFile("/proc/\(target.processID)/stack"), as: UTF8.self)
+    let lines = text.split(separator: "\n")
+    #expect(told.count == lines.count && !told.isEmpty)
+    for (frame, line) in zip(told, lines) {
+      #expect(line.contains(" \(frame.object["symbol"]?.string ?? "nothing")+"), "\(line)")
+    }
   }
 
   @Test("--observer proc does without the iterator") func withoutTheIterator() throws {
