@@ -71,6 +71,21 @@ package struct Evidence: Sendable {
     return call
   }
 
+  /// With what an older capture of the same wait could read and this one could not. The lock may have gone from hand to hand
+  /// since; but where its word names nobody now, who held it then is why the thread waits.
+  package func completed(by older: Evidence?) -> Evidence {
+    guard let older, let call, older.call == call else { return self }
+    var whole = self
+    whole.descriptor = descriptor ?? older.descriptor
+    whole.descriptorCount = descriptorCount ?? older.descriptorCount
+    whole.child = child ?? older.child
+    if lock?.thread == nil, older.holder != nil { (whole.lock, whole.holder) = (older.lock, older.holder) }
+    if whole.holder == older.holder, chain == nil {
+      (whole.chain, whole.lastHolder) = (older.chain, older.lastHolder)
+    }
+    return whole
+  }
+
   func isWaiting(in channels: String...) -> Bool {
     guard let waitChannel else { return false }
     return channels.contains { waitChannel.bytes.starts(with: $0.utf8) }

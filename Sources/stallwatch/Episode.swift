@@ -18,7 +18,7 @@ struct Episode {
   mutating func take(_ thread: CapturedThread, _ analyst: StackAnalyst) {
     while pending.count > 1 { analyst.forget(pending.removeLast()) }
     pending.append(analyst.ask(thread))
-    evidence = thread.evidence ?? evidence
+    evidence = thread.evidence?.completed(by: evidence) ?? evidence
   }
 
   /// Waits for the newest stack no longer than told. An empty one does not take the place of one that has frames.

@@ -20,13 +20,17 @@ import Testing
     LockChain(from: 1) { thread in waits.first { $0.waiter.id == thread } }
   }
 
-  private func cause(_ chain: LockChain) -> Cause {
+  private func cause(_ chain: LockChain) -> Cause { CauseRules.cause(of: evidence(chain)) }
+
+  /// Without a chain: of a lock that could not be read.
+  private func evidence(_ chain: LockChain?) -> Evidence {
     let call = wait(1, for: 2).call
     var evidence = Evidence(threadID: 1, state: .sleeping, activity: .blocked(call), stallClass: .blocked)
+    guard let chain else { return evidence }
     evidence.lock = chain.waits.first?.lock ?? .mutex(owner: 2)
     evidence.holder = chain.waits.first?.holder ?? Evidence.Thread(id: 2, name: nil)
     evidence.chain = chain
-    return CauseRules.cause(of: evidence)
+    return evidence
   }
 
   @Test func ringsAreDeadlocks() {
@@ -49,6 +53,31 @@ import Testing
     #expect(found.holders.map(\.id) == [2, 3])
     #expect(
       cause(found).summary == "deadlock: waiting for thread 2, which waits for thread 3 as that does for it")
+  }
+
+  /// The memory of the target, or the word of a lock that was just let go, may tell nobody's name at a later capture.
+  @Test(arguments: [nil, .mutex(owner: nil), LockWord.other]) func theHolderThatAnOlderCaptureReadIsKept(
+    lock: LockWord?
+  ) {
+    let older = evidence(chain([wait(1, for: 2), wait(2, for: 3)]))
+    var newer = evidence(nil)
+    newer.lock = lock
+    #expect(CauseRules.cause(of: newer.completed(by: older)) == CauseRules.cause(of: older))
+    newer.activity = .blocked(wait(1, for: 2, timeout: 0x7FFF_0000).call)
+    #expect(CauseRules.cause(of: newer.completed(by: older)).summary.contains("held by") == false)
+  }
+
+  @Test func anotherHolderIsNews() {
+    let older = evidence(chain([wait(1, for: 2), wait(2, for: 3)]))
+    var newer = evidence(nil)
+    (newer.lock, newer.holder) = (.mutex(owner: 4), Evidence.Thread(id: 4, name: nil))
+    #expect(
+      CauseRules.cause(of: newer.completed(by: older)).summary == "waiting for a mutex held by thread 4")
+    newer.holder = nil
+    #expect(newer.completed(by: older).holder == nil, "the word names one that has ended")
+    newer = evidence(nil)
+    (newer.lock, newer.holder) = (.mutex(owner: 2), Evidence.Thread(id: 2, name: nil))
+    #expect(newer.completed(by: older).chain == older.chain)
   }
 
   @Test func aRingInWhichSomebodyGivesUpEndsByItself() {
