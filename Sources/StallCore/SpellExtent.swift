@@ -69,7 +69,11 @@ extension WorkingSpell {
     let block =
       isOnlySleep
       ? max(longestBlock, lastBlock(until: earliest - work(from: certain, until: park))) : longestBlock
-    return ended(between: earliest, likely, and: latest, by: park, threshold: threshold, block: block)
+    // What sees passes only at looks has seen none since the last one: the loop may have come round before it parked.
+    let isSeenPassing = park.passes?.firstPass != nil && park.passes?.passSource == .breakpoint
+    return ended(
+      between: earliest, likely, and: latest, by: park, threshold: threshold, block: block,
+      quietUntil: isQuiet || isSeenPassing ? earliest : certain.at)
   }
 
   /// The end, from a look that finds other work, since the loop has come round.
@@ -82,9 +86,8 @@ extension WorkingSpell {
       look.passes?.passSource == .breakpoint && sleeps <= (look.isBlocked ? 1 : 0) && !mayHaveSlept
     return ended(
       between: isExact ? pass : certain.at, isExact ? pass : likelyEnd(after: certain, before: pass, look),
-      and: pass,
-      by: look,
-      threshold: threshold, block: longestBlock)
+      and: pass, by: look, threshold: threshold, block: longestBlock,
+      quietUntil: isExact ? pass : certain.at)
   }
 
   /// A look right after a capture may find the thread where it was, and the loop has come round nevertheless: of a pass that
@@ -112,12 +115,12 @@ extension WorkingSpell {
 
   private func ended(
     between earliest: Instant, _ likely: Instant, and latest: Instant, by look: ThreadObservation,
-    threshold: Duration, block: Duration
+    threshold: Duration, block: Duration, quietUntil: Instant
   ) -> SpellExtent {
     let atLeast = max(.zero, earliest - latestStart - paused - edges)
     // A look right after a capture may have been taken for the same block, which was over by then.
     let block = min(block, max(.zero, latest - latestStart))
-    let quietTime = quiet.longest(until: earliest)
+    let quietTime = quiet.longest(until: quietUntil)
     let proof = proof(for: threshold, block: block, quiet: quietTime, atLeast: atLeast)
     return extent(
       from: proof == .none ? firstLikelyStart : likelyStart, to: likely, latestEnd: latest, by: look,

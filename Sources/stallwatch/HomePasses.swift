@@ -38,10 +38,12 @@ struct HomePasses: ~Copyable {
     if let news, let home { take(news, home) }
     if self.home != home?.site.multiplexer { stop() }
     let isParked = home.map { look.isWait(on: $0) } ?? false
+    // Whether what held the loop up lasted until the park is worth a reading.
+    let isIdle = isParked && !detector.isHeldUp(at: look.at)
     // The breakpoint last: what it has not seen by then, the others cannot have seen before.
     let beat =
       context.loopThread == thread
-      ? context.heartbeat?.look(at: look, isParked: isParked, thread, context.camera) : nil
+      ? context.heartbeat?.look(at: look, isParked: isIdle, thread, context.camera) : nil
     let answer = ping?.look(
       at: look, home, mayPing: mayPing, isParked: isParked, isAtWork: !detector.isSettled, context.camera)
     return combine(with: PassSight.combined(beat, answer), at: look, detector)

@@ -133,6 +133,7 @@ struct Watched {
 
   /// When the detector wants the next look.
   private(set) var nextLook = Instant(nanoseconds: 0)
+  private(set) var lookCount = 0
 
   mutating func look() {
     var seen = script.look
@@ -141,6 +142,7 @@ struct Watched {
     let script = self.script
     let (action, next) = detector.observe(seen) { script.blockStart() }
     nextLook = next
+    lookCount += 1
     switch detector.saturation {
     case .none, .capture: break
     case .captureAndReport(let saturation), .report(let saturation): saturations.append(saturation)
@@ -188,13 +190,14 @@ struct Watched {
 
   /// Reads the rounds as a variable that takes 50 µs to read.
   private mutating func beat(_ look: ThreadObservation) -> PassSight? {
-    guard heartbeat?.wantsReading(at: look, isParked: script.isParked) ?? false else {
+    let isIdle = script.isParked && !detector.isHeldUp(at: look.at)
+    guard heartbeat?.wantsReading(at: look, isParked: isIdle) ?? false else {
       heartbeat?.skip()
       return nil
     }
     let reading = Heartbeat.Reading(
       value: script.rounds, began: look.at, ended: look.at + .microseconds(50))
-    return heartbeat?.take(reading, at: look, isParked: script.isParked)
+    return heartbeat?.take(reading, at: look, isParked: isIdle)
   }
 
   private mutating func answer(_ look: ThreadObservation) -> PassSight? {

@@ -81,6 +81,31 @@ private func moment(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: mil
     #expect(watched.ended.count == 1 && ended.proof == .heartbeat)
   }
 
+  /// Of short rounds between the last look at a job and the park nobody knows when the first of them came.
+  @Test(arguments: [0, 8]) func stallEndsWithTheLastLookOrThePark(rounds: Int) throws {
+    var watched = Watched()
+    watched.heartbeat = Heartbeat()
+    watched.learnEpoll()
+    for _ in 0..<60 {
+      watched.script.pass()
+      watched.proceed(.milliseconds(5), running: true)
+    }
+    watched.script.pass()
+    watched.look()
+    watched.proceed(.milliseconds(800), running: true)
+    watched.look()
+    watched.script.run(.milliseconds(30))
+    for _ in 0..<rounds {
+      watched.script.pass()
+      watched.script.run(.milliseconds(5))
+    }
+    watched.park()
+    let ended = try #require(watched.ended.first)
+    #expect(watched.ended.count == 1 && ended.proof == .heartbeat)
+    let least: Duration = rounds == 0 ? .milliseconds(820) : .milliseconds(790)
+    #expect(ended.duration.atLeast > least && ended.duration.atLeast <= .milliseconds(830))
+  }
+
   /// Until it was seen to change, a variable may be any.
   @Test func variableThatStandsStillProvesNothing() {
     var heartbeat = Heartbeat()
