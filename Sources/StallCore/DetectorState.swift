@@ -33,12 +33,6 @@ extension StallDetector {
     }
   }
 
-  /// Many threads are looked at; see `LookSchedule`.
-  package var sharesWakeUps: Bool {
-    get { schedule.sharesWakeUps }
-    set { schedule.sharesWakeUps = newValue }
-  }
-
   var spellInWork: WorkingSpell? {
     if case .working(let spell) = state { spell } else { nil }
   }

@@ -1,26 +1,29 @@
 // When to look next: seldom while the loop is calm, often once it was seen at work.
 
 package struct LookSchedule: Sendable {
+  /// The longest distances; those of two looks that follow each other vary, see `LookMoments`.
   package let calmInterval: Duration
   package let alertInterval: Duration
+  private let calmMoments: LookMoments
+  private let alertMoments: LookMoments
   /// Going calm at the first parked look would miss the stalls of a loaded loop.
   private let staysAlertFor: Duration
   private var alertUntil: Instant?
-  /// Looks fall on moments that all threads have in common, so that one wake-up serves them all.
-  package var sharesWakeUps = false
 
   /// Looks are never further apart and never closer than this.
   package static let longestInterval: Duration = .milliseconds(500)
   package static let shortestInterval: Duration = .milliseconds(2)
 
-  /// Four looks in three thresholds when calm, ten (or one per `interval`) when alert, for four thresholds after the last look that
-  /// found the loop at work.
+  /// At least four looks in three thresholds when calm, ten (or one per `interval`) when alert, for four thresholds after the
+  /// last look that found the loop at work.
   package init(threshold: Duration, interval: Duration?) {
     func clamp(_ wanted: Duration) -> Duration {
       min(max(wanted, Self.shortestInterval), Self.longestInterval)
     }
     alertInterval = clamp(interval ?? threshold / 10)
     calmInterval = max(alertInterval, clamp(threshold * 3 / 4))
+    alertMoments = LookMoments(longest: alertInterval)
+    calmMoments = LookMoments(longest: calmInterval)
     staysAlertFor = threshold * 4
   }
 
@@ -28,15 +31,10 @@ package struct LookSchedule: Sendable {
   package mutating func next(after look: Instant, isParked: Bool, deadline: Instant?) -> Instant {
     if !isParked { alertUntil = look + staysAlertFor }
     let isAlert = alertUntil.map { look < $0 } ?? false
-    let regular = later(than: look, by: isAlert ? alertInterval : calmInterval)
-    guard let deadline, deadline > look else { return regular }
-    return min(regular, max(deadline, look + Self.shortestInterval))
+    let latest = look + (isAlert ? alertInterval : calmInterval)
+    let regular = (isAlert ? alertMoments : calmMoments).last(upTo: latest)
+    let earliest = look + Self.shortestInterval
+    guard let deadline, deadline > look else { return max(regular, earliest) }
+    return max(min(regular, deadline), earliest)
   }
-
-  private func later(than look: Instant, by interval: Duration) -> Instant {
-    let next = look + interval
-    guard sharesWakeUps else { return next }
-    return Instant(nanoseconds: next.nanoseconds - next.nanoseconds % interval.nanoseconds)
-  }
-
 }

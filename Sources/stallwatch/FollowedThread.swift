@@ -57,7 +57,6 @@ final class FollowedThread {
       process: context.process.id, thread: record, began: nextLook,
       stateFacts: options.cpuOnly ? StateFacts(threshold: options.threshold) : nil,
       isOneOfMany: context.mayFollowMany)
-    detector.sharesWakeUps = context.mayFollowMany
   }
 
   func look(dueAt due: Instant) {

@@ -26,23 +26,6 @@ import Testing
     #expect(ThreadDoings([]) == nil)
   }
 
-  @Test func looksOfManyThreadsShareTheirWakeUps() {
-    var schedules = [LookSchedule](
-      repeating: LookSchedule(threshold: .milliseconds(500), interval: nil), count: 20)
-    var wakeUps: Set<Int64> = []
-    for index in schedules.indices {
-      schedules[index].sharesWakeUps = true
-      var look = Instant(nanoseconds: 1_000_000_000 + Int64(index) * 17_000_000)
-      for _ in 0..<4 {
-        let next = schedules[index].next(after: look, isParked: true, deadline: nil)
-        #expect(next > look && next - look <= schedules[index].calmInterval)
-        look = next
-      }
-      wakeUps.insert(look.nanoseconds)
-    }
-    #expect(wakeUps.count <= 2)
-  }
-
   @Test func oneGlanceIsNotEnough() {
     var search = LoopThreadSearch()
     #expect(search.find(in: [glance(2, "io", .epoll, 5)]) == nil)

@@ -112,21 +112,6 @@ private typealias Call = SystemCallNumber
     #expect(watched.detector.statistics.doubtful == 1)
   }
 
-  @Test func looksAreSparseWhenCalmAndOnTimeAtTheThreshold() {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.park()
-    watched.stay(.seconds(3))
-    let script = watched.script
-    let calm = watched.detector.observe(script.look) { nil }.nextLook
-    #expect(calm - script.now == .milliseconds(375))
-    watched.script.wait(.milliseconds(250))
-    watched.script.run(.milliseconds(20))
-    let after = watched.script
-    let alert = watched.detector.observe(after.look) { nil }.nextLook
-    #expect(alert - after.now == .milliseconds(50))
-  }
-
   /// An interpreter comes to the same sleep through other frames once it has optimized the loop.
   @Test func sleepFromAChangedStackIsNoStall() {
     var watched = Watched()
