@@ -40,7 +40,9 @@ package struct IteratorObserver: ~Copyable {
 
   /// One look. A thread that was blocked and was not scheduled in since is where it was: its count tells that for a tenth
   /// of what a walk costs. If its time counts (`isAtWork`), it may be frozen there, or thawed.
-  package mutating func look(isAtWork: Bool, readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+  ///
+  /// Nil: there is no such thread any more, or our rights do not suffice to be told of it (`TaskProgram`).
+  package mutating func look(isAtWork: Bool, readMemory: MemoryReader) throws(Errno) -> ThreadObservation? {
     let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
     if !isAtWork, var unmoved = last, unmoved.isBlocked, now - lastFullLook < Self.mostUnread,
       try timesScheduled() == unmoved.timesScheduled
@@ -48,7 +50,10 @@ package struct IteratorObserver: ~Copyable {
       unmoved.at = now
       return unmoved
     }
-    let observation = try lookAnew(readMemory)
+    guard let observation = try lookAnew(readMemory) else {
+      last = nil
+      return nil
+    }
     lastElsewhere = observation.lastElsewhere(after: last) ?? lastElsewhere
     (last, lastFullLook) = (observation, observation.at)
     readJobControl(at: observation.at)
@@ -59,8 +64,8 @@ package struct IteratorObserver: ~Copyable {
     look.isBlocked ? departure.map { BlockStart(latest: min(look.at, $0), earliest: lastElsewhere) } : nil
   }
 
-  private mutating func lookAnew(_ readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
-    var observation = try takeSample()
+  private mutating func lookAnew(_ readMemory: MemoryReader) throws(Errno) -> ThreadObservation? {
+    guard var observation = try takeSample() else { return nil }
     for _ in 0..<Self.attempts {
       guard case .blocked(let call) = observation.activity else { return observation }
       var wasRead = false
@@ -71,14 +76,15 @@ package struct IteratorObserver: ~Copyable {
         return DescriptorReader.descriptors(of: call, memory: &memory, read: readMemory)
       }
       guard wasRead, try timesScheduled() != observation.timesScheduled else { return observation }
-      observation = try takeSample()
+      guard let next = try takeSample() else { return nil }
+      observation = next
     }
     observation.activity = .running
     return observation
   }
 
-  private mutating func takeSample() throws(Errno) -> ThreadObservation {
-    guard let sample = try iterator.sample() else { throw .noSuchProcess }
+  private mutating func takeSample() throws(Errno) -> ThreadObservation? {
+    guard let sample = try iterator.sample() else { return nil }
     clock.learn(from: sample)
     (image, majorFaults) = (sample.image, sample.majorFaults)
     departure = sample.departedAt.flatMap { clock.moment($0) }

@@ -30,6 +30,8 @@ package struct LoopObserver: ~Copyable {
 
   /// What the last look could see of waits.
   package private(set) var sight = WaitSight.calls
+  /// The last look at a thread was made by the task iterator.
+  package private(set) var isByIterator = false
 
   /// The program that the followed thread ran at the last look.
   package private(set) var image: ImageMark?
@@ -56,6 +58,7 @@ package struct LoopObserver: ~Copyable {
   ) throws(Errno) -> ThreadObservation? {
     let look = try thread?.look(isAtWork: isAtWork, readMemory: readMemory)
     if let seen = thread?.sight { sight = seen }
+    isByIterator = thread?.isByIterator ?? false
     isInBackground = thread?.isInBackground ?? false
     majorFaults = thread?.majorFaults ?? 0
     return look

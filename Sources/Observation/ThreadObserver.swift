@@ -12,9 +12,13 @@ package enum ThreadObserverWay: Sendable {
 }
 
 package struct ThreadObserver: ~Copyable {
-  /// One of the two.
+  private let process: Int32
+  private let thread: Int32
   private var iterator: IteratorObserver?
+  /// Where there is no iterator, and while that may not tell of the thread.
   private var proc: ProcObserver?
+  /// Of the iterator, as long as it may not.
+  private var retry = RetrySpacing()
 
   /// What the last look could see of waits.
   package private(set) var sight = WaitSight.calls
@@ -27,6 +31,7 @@ package struct ThreadObserver: ~Copyable {
 
   /// A thread of which the iterator cannot tell is looked at through `/proc`.
   package init(process: Int32, thread: Int32, _ way: ThreadObserverWay) throws(Errno) {
+    (self.process, self.thread) = (process, thread)
     switch way {
     case .taskIterator(let program):
       iterator = try? IteratorObserver(process: process, thread: thread, program)
@@ -36,14 +41,14 @@ package struct ThreadObserver: ~Copyable {
     }
   }
 
+  /// The last look was made by the task iterator.
+  package var isByIterator: Bool { proc == nil }
+
   /// `isAtWork`: by the look before.
   package mutating func look(isAtWork: Bool, readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
-    if let look = try iterator?.look(isAtWork: isAtWork, readMemory: readMemory) {
-      image = iterator?.image ?? nil
-      isInBackground = iterator?.isInBackground ?? false
-      majorFaults = iterator?.majorFaults ?? 0
-      return look
-    }
+    if let look = try lookByIterator(isAtWork, readMemory) { return look }
+    // Rights over the program can go and come back while it is watched: it executes one with rights of its own, say.
+    if proc == nil { proc = try ProcObserver(process: process, thread: thread) }
     guard let look = try proc?.look(isAtWork: isAtWork, readMemory: readMemory) else { throw .noSuchProcess }
     sight = proc?.sight ?? .calls
     image = proc?.image ?? nil
@@ -52,9 +57,25 @@ package struct ThreadObserver: ~Copyable {
     return look
   }
 
+  private mutating func lookByIterator(
+    _ isAtWork: Bool, _ readMemory: MemoryReader
+  ) throws(Errno) -> ThreadObservation? {
+    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    guard iterator != nil, retry.isDue(at: now) else { return nil }
+    guard let look = try iterator?.look(isAtWork: isAtWork, readMemory: readMemory) else {
+      retry.refuse(at: now)
+      return nil
+    }
+    proc = nil
+    (retry, sight) = (RetrySpacing(), .calls)
+    image = iterator?.image ?? nil
+    isInBackground = iterator?.isInBackground ?? false
+    majorFaults = iterator?.majorFaults ?? 0
+    return look
+  }
+
   /// When the block of the last look began; nil if the thread was not blocked or the kernel does not tell.
   package mutating func blockStart(of look: ThreadObservation) -> BlockStart? {
-    if let start = iterator?.blockStart(of: look) { return start }
-    return proc?.blockStart(of: look)
+    proc == nil ? iterator?.blockStart(of: look) ?? nil : proc?.blockStart(of: look) ?? nil
   }
 }

@@ -25,7 +25,7 @@ struct IteratorObserverTests {
     for _ in 0..<5_000 {
       var proc = try ProcObserver(process: process, thread: process)
       let pair = (
-        try iterator.look(isAtWork: false, readMemory: read), try proc.look(isAtWork: false, readMemory: read)
+        try iterator.lookAtLiving(read), try proc.look(isAtWork: false, readMemory: read)
       )
       if pair.0.isBlocked, pair.1.hasNotMoved(since: pair.0) { return pair }
       usleep(1_000)
@@ -63,7 +63,7 @@ struct IteratorObserverTests {
     let target = try TargetProcess.start("spin")
     var observer = try IteratorObserver(
       process: target.processID, thread: target.processID, TaskProgram(process: target.processID))
-    let look = try observer.look(isAtWork: false, readMemory: Self.reader(target.processID))
+    let look = try observer.lookAtLiving(Self.reader(target.processID))
     #expect(look.activity == .running && look.state == .running && look.arrival != nil)
   }
 
@@ -73,7 +73,7 @@ struct IteratorObserverTests {
     let read = Self.reader(target.processID)
     var observer = try IteratorObserver(
       process: target.processID, thread: target.processID, TaskProgram(process: target.processID))
-    var look = try observer.look(isAtWork: false, readMemory: read)
+    var look = try observer.lookAtLiving(read)
     func isAsleep() -> Bool {
       if case .blocked(let call) = look.activity {
         call.number == SystemCallNumber.clockNanosleep
@@ -86,7 +86,7 @@ struct IteratorObserverTests {
     // As a watch does it: right after it was woken, which is what the clocks are compared by.
     while !isAsleep() {
       usleep(500)
-      look = try observer.look(isAtWork: false, readMemory: read)
+      look = try observer.lookAtLiving(read)
     }
     let start = observer.blockStart(of: look)
     let began = try #require(start)
@@ -101,13 +101,20 @@ struct IteratorObserverTests {
     var target = try TargetProcess.start("idle", "pause")
     let process = target.processID
     var observer = try IteratorObserver(process: process, thread: process, TaskProgram(process: process))
-    _ = try observer.look(isAtWork: false, readMemory: Self.reader(process))
+    _ = try observer.lookAtLiving(Self.reader(process))
     target.signal(SIGKILL)
     _ = try target.waitForExit()
     var reason: Errno?
-    do throws(Errno) { _ = try observer.look(isAtWork: false, readMemory: Self.reader(process)) } catch {
+    do throws(Errno) { _ = try observer.lookAtLiving(Self.reader(process)) } catch {
       reason = error
     }
     #expect(reason?.meansTaskGone == true)
+  }
+}
+
+extension IteratorObserver {
+  fileprivate mutating func lookAtLiving(_ readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+    guard let look = try look(isAtWork: false, readMemory: readMemory) else { throw .noSuchProcess }
+    return look
   }
 }
