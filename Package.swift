@@ -82,7 +82,8 @@ let package = Package(
     .testTarget(
       name: "ProgramTests",
       dependencies: [
-        "stallwatch", "TestTarget", "TestTailCall", "Fuzz", "StallCore", "CommandLineOptions", "Linux",
+        "stallwatch", "TestTarget", "TestTailCall", "TestSandbox", "Fuzz", "StallCore", "CommandLineOptions",
+        "Linux",
         "TestSupport",
       ],
       swiftSettings: settings),

@@ -18,6 +18,11 @@ static long (*const bpf_task_pt_regs)(struct task_struct *task) = (void *)175;
 
 struct pid_namespace;
 
+// kuid_t and kgid_t: always the same, in every kernel.
+struct id {
+  uint32_t val;
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct rq {
@@ -49,7 +54,26 @@ struct pid {
 };
 
 struct mm_struct {
-  unsigned long start_code, end_code, start_stack;
+  unsigned long start_code, end_code, start_stack, flags;
+};
+
+// As newer kernels have it; libbpf ignores what stands behind the three underscores.
+struct mm_struct___of_bits {
+  struct {
+    unsigned long words[1];
+  } flags;
+};
+
+struct user_namespace {
+  int level;
+};
+
+struct cred {
+  struct id uid, euid, suid, gid, egid, sgid;
+  struct {
+    uint64_t val;
+  } cap_permitted;
+  struct user_namespace *user_ns;
 };
 
 struct task_struct {
@@ -62,6 +86,7 @@ struct task_struct {
   struct task_struct *group_leader;
   struct pid *thread_pid;
   struct mm_struct *mm;
+  const struct cred *real_cred;
   char comm[clinux_task_name_bytes];
 };
 
@@ -76,8 +101,7 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
-// Set before the program is loaded: as the pid namespace of the reader numbers it.
-const volatile int32_t wanted_process = 0;
+const volatile struct clinux_task_request request = {0};
 
 // For pointers, and for what they point to. Numbers of the task itself are read by the program's own instructions; but for
 // each such read of a pointer the verifier searches all types of the kernel, which takes some milliseconds.
@@ -124,6 +148,60 @@ INTERNAL_LINKAGE void read_names(struct clinux_task_sample *sample, struct task_
   names = names_of(READ(&task->thread_pid), reader);
   sample->thread = names.outer;
   sample->inner_thread = names.inner;
+}
+
+// Copies what the kernel has at this place; false where that cannot be read, which must never look like a 0.
+#define COPY(to, place) (bpf_probe_read_kernel(&(to), sizeof(to), place) == 0)
+
+INTERNAL_LINKAGE int has_id(const struct id *place, uint32_t wanted) {
+  struct id id;
+  return COPY(id, place) && id.val == wanted;
+}
+
+// What the kernel asks for where nobody has a right over the other (kernel/ptrace.c, `__ptrace_may_access`;
+// security/commoncap.c, `cap_ptrace_access_check`), and of a thread of another user namespace it is refused altogether.
+INTERNAL_LINKAGE int is_of_owner(const struct cred *credentials) {
+  struct user_namespace *space;
+  uint64_t capabilities;
+  int level;
+  return has_id(&credentials->euid, request.owner) && has_id(&credentials->suid, request.owner) &&
+         has_id(&credentials->uid, request.owner) && has_id(&credentials->egid, request.group) &&
+         has_id(&credentials->sgid, request.group) && has_id(&credentials->gid, request.group) &&
+         COPY(space, &credentials->user_ns) && COPY(level, &space->level) && level == 0 &&
+         COPY(capabilities, &credentials->cap_permitted) && capabilities == 0;
+}
+
+// SUID_DUMP_USER in the lowest two bits of the flags (<linux/sched/coredump.h>, MMF_DUMPABLE_MASK).
+INTERNAL_LINKAGE int is_dumpable(struct mm_struct *memory) {
+  struct mm_struct___of_bits *memory_of_bits = (void *)memory;
+  unsigned long flags;
+  if (__builtin_preserve_field_info(memory->flags, 2 /* BPF_FIELD_EXISTS */))
+    return COPY(flags, &memory->flags) && (flags & 3) == 1;
+  if (__builtin_preserve_field_info(memory_of_bits->flags, 2))
+    return COPY(flags, &memory_of_bits->flags) && (flags & 3) == 1;
+  return 0;
+}
+
+// What was true of a thread before it was read, and must still be true after that.
+struct permission {
+  const struct cred *credentials;
+  struct mm_struct *memory;
+};
+
+// Credentials never change in place, and within one run of this program no others can get their address (RCU). As in the
+// kernel, dumpable comes second: who gives up rights stops being dumpable before the new credentials show.
+INTERNAL_LINKAGE int may_be_told(struct permission *permission, struct task_struct *task) {
+  return COPY(permission->credentials, &task->real_cred) && is_of_owner(permission->credentials) &&
+         COPY(permission->memory, &task->mm) && permission->memory && is_dumpable(permission->memory);
+}
+
+// A program is executed (begin_new_exec in fs/exec.c) in this order: its memory, whether that is dumpable, new credentials
+// in any case, and only then its registers. So what was read while the credentials stayed is of the program before.
+INTERNAL_LINKAGE int may_still_be_told(const struct permission *before, struct task_struct *task) {
+  const struct cred *credentials;
+  struct mm_struct *memory;
+  return COPY(credentials, &task->real_cred) && credentials == before->credentials &&
+         COPY(memory, &task->mm) && memory == before->memory && is_dumpable(memory);
 }
 
 INTERNAL_LINKAGE void read_identity(struct clinux_task_sample *sample, struct task_struct *task) {
@@ -183,10 +261,13 @@ SECTION("iter/task") int task_iterator(struct bpf_iter__task *context) {
   struct clinux_task_sample sample;
   __builtin_memset(&sample, 0, sizeof sample);
   read_names(&sample, task);
-  if (sample.process != wanted_process) return 0;
+  if (sample.process != request.process) return 0;
+  struct permission permission;
+  if (request.is_for_owner && !may_be_told(&permission, task)) return 0;
   read_identity(&sample, task);
   read_standing_still(&sample, task);
   read_processor_lag(&sample, task);
+  if (request.is_for_owner && !may_still_be_told(&permission, task)) return 0;
   bpf_seq_write(context->meta->seq, &sample, sizeof sample);
   return 0;
 }

@@ -9,25 +9,25 @@
 #include <stdint.h>
 
 // A descriptor of its own for the only program of the object, once that is loaded; else a negated error number. The only
-// constant of the program is the process that it tells of.
-static inline int clibbpf_load_opened(struct bpf_object *object, int32_t process) {
+// constant of the program is whom it tells of, a `clinux_task_request`.
+static inline int clibbpf_load_opened(struct bpf_object *object, const void *request, size_t size) {
   struct bpf_map *constants = bpf_object__find_map_by_name(object, ".rodata");
   struct bpf_program *program = bpf_object__next_program(object, NULL);
   if (!constants || !program) return -EINVAL;
-  int error = bpf_map__set_initial_value(constants, &process, sizeof process);
+  int error = bpf_map__set_initial_value(constants, request, size);
   if (!error) error = bpf_object__load(object);
   if (error) return error;
   int copy = fcntl(bpf_program__fd(program), F_DUPFD_CLOEXEC, 0);
   return copy < 0 ? -errno : copy;
 }
 
-static inline int clibbpf_load(const void *bytes, size_t count, int32_t process) {
+static inline int clibbpf_load(const void *bytes, size_t count, const void *request, size_t size) {
   // Reasons are ours to tell: the library would write them to the standard error.
   libbpf_set_print(NULL);
   LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "stallwatch");
   struct bpf_object *object = bpf_object__open_mem(bytes, count, &options);
   if (!object) return -errno;
-  int program = clibbpf_load_opened(object, process);
+  int program = clibbpf_load_opened(object, request, size);
   bpf_object__close(object);
   return program;
 }

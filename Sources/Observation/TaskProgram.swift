@@ -6,8 +6,8 @@ package import Linux
 
 /// Why there is no task iterator.
 package enum TaskIteratorRefusal: Error, Equatable, Sendable {
-  /// CAP_BPF and CAP_PERFMON are missing, or a security module forbids it.
-  case notAllowed
+  /// These capabilities are missing; if none is, something else forbids it.
+  case notAllowed([Capability])
   /// Linux 5.15 is the first that lets such a program read user registers.
   case kernelTooOld
   /// The kernel does not describe its structures (CONFIG_DEBUG_INFO_BTF).
@@ -19,7 +19,10 @@ package enum TaskIteratorRefusal: Error, Equatable, Sendable {
 
   package var text: String {
     switch self {
-    case .notAllowed: "it needs CAP_BPF and CAP_PERFMON"
+    case .notAllowed([]):
+      "refused in spite of CAP_BPF and CAP_PERFMON: a user namespace, or a security module"
+    case .notAllowed(let missing):
+      "it needs " + missing.map { "CAP_\($0.name)" }.joined(separator: " and ")
     case .kernelTooOld: "it needs Linux 5.15"
     case .noKernelTypes: "the kernel does not describe its types (/sys/kernel/btf/vmlinux)"
     case .noPrograms: "the kernel was built without BPF"
@@ -29,17 +32,32 @@ package enum TaskIteratorRefusal: Error, Equatable, Sendable {
 }
 
 /// Loading takes some 20 ms and 10 MB for a moment, in which libbpf reads the kernel's types; what stays is a descriptor.
-/// It tells of this process and of no other, whoever reads. A class, because all threads that are followed share it.
+/// It tells of this process and of no other, whoever reads. Where the rights to load it come from our file, it tells of a
+/// thread only what our caller may see of it without them; otherwise such a thread is passed over, at each read anew. A
+/// class, because all threads that are followed share it.
 package final class TaskProgram: Sendable {
-  private let program: FileDescriptor
+  private let program: SharedFile
   private let process: Int32
 
   package init(process: Int32) throws(TaskIteratorRefusal) {
-    let bytes = PackageResources.task_iterator_bpf_o
-    let answer = unsafe bytes.withUnsafeBytes { unsafe clibbpf_load($0.baseAddress, $0.count, process) }
-    guard answer >= 0 else { throw Self.reason(for: Errno(-answer)) }
-    program = FileDescriptor(owning: answer)
+    do throws(Errno) {
+      program =
+        OwnRights.areOfFile
+        ? try TaskProgramLoader.load(process: process) : try Self.load(process: process)
+    } catch { throw Self.reason(for: error) }
     self.process = process
+  }
+
+  /// With the rights of this process.
+  static func load(process: Int32) throws(Errno) -> SharedFile {
+    let bytes = PackageResources.task_iterator_bpf_o
+    let answer = unsafe TaskRequest(process: process).withBytes { request in
+      unsafe bytes.withUnsafeBytes {
+        unsafe clibbpf_load($0.baseAddress, $0.count, request.baseAddress, request.count)
+      }
+    }
+    guard answer >= 0 else { throw Errno(-answer) }
+    return SharedFile(FileDescriptor(owning: answer))
   }
 
   /// Over all threads of the process, or over one.
@@ -59,16 +77,22 @@ package final class TaskProgram: Sendable {
   }
 
   private func attach(process: Int32 = 0, thread: Int32 = 0) throws(TaskIteratorRefusal) -> FileDescriptor {
-    let answer = clibbpf_attach(program.rawValue, process, thread)
+    let answer = clibbpf_attach(program.rawDescriptor, process, thread)
     guard answer >= 0 else { throw Self.reason(for: Errno(-answer)) }
     return FileDescriptor(owning: answer)
   }
 
   private static func reason(for error: Errno) -> TaskIteratorRefusal {
-    if error == .notPermitted { return .notAllowed }
+    if error == .notPermitted { return .notAllowed(missingCapabilities) }
     if error == .notSupported { return .noPrograms }
     if KernelRelease.current.map({ $0 < KernelRelease(5, 15) }) ?? false { return .kernelTooOld }
     if unsafe access("/sys/kernel/btf/vmlinux", R_OK) != 0 { return .noKernelTypes }
     return .refused(error)
+  }
+
+  private static var missingCapabilities: [Capability] {
+    let own = (try? ProcessStatus(path: "/proc/self/status"))?.effectiveCapabilities ?? 0
+    if Capability.systemAdministration.isIn(own) { return [] }
+    return [.bpf, .perfmon].filter { !$0.isIn(own) }
   }
 }

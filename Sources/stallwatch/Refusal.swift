@@ -93,7 +93,12 @@ enum Refusal {
   }
 
   static func ofTaskIterator(_ refusal: TaskIteratorRefusal) -> (why: String, next: String?) {
-    (refusal.text, refusal == .notAllowed ? "sudo stallwatch --pid PID" : nil)
+    guard case .notAllowed(let missing) = refusal, !missing.isEmpty else { return (refusal.text, nil) }
+    let added = missing.map { "--cap-add=\($0.name)" }.joined(separator: " ")
+    return (
+      refusal.text,
+      getuid() == 0 ? "give it these capabilities (docker run \(added))" : "sudo stallwatch --pid PID"
+    )
   }
 
   static func noHeartbeat(_ name: HeartbeatName, _ finding: HeartbeatFinding) -> ProgramFailure {
@@ -209,7 +214,7 @@ struct Denial: Equatable {
         "kernel.yama.ptrace_scope is 3: nobody may look into a program until the next boot, root neither",
         "boot with another ptrace_scope")
     }
-    if facts.mayTraceAll { return nil }
+    if facts.mayTraceAll { return byFiles(facts, retry) }
     if facts.own.user == 0 { return Denial("you are root without CAP_SYS_PTRACE", givingCapability) }
     if facts.isHidden { return Denial("/proc does not show it to you any more (hidepid)", retry) }
     if let target = facts.target, facts.isSomeoneElses {
@@ -228,6 +233,13 @@ struct Denial: Equatable {
     case 2: return Denial("kernel.yama.ptrace_scope is 2, which needs CAP_SYS_PTRACE", retry)
     default: return nil
     }
+  }
+
+  private static func byFiles(_ facts: RightsFacts, _ retry: String) -> Denial? {
+    guard let target = facts.target, facts.isSomeoneElses, !facts.mayReadFilesOfOthers else { return nil }
+    return Denial(
+      "its files in /proc are for \(spoken(target.user)) alone, and you have no CAP_DAC_READ_SEARCH",
+      facts.own.user == 0 ? "give it CAP_DAC_READ_SEARCH (docker run --cap-add=DAC_READ_SEARCH)" : retry)
   }
 
   private static func bySurroundings(_ facts: RightsFacts) -> Denial {

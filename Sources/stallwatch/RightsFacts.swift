@@ -36,6 +36,10 @@ struct RightsFacts: Equatable {
 
   var isSomeoneElses: Bool { target.map { $0.user != own.user } ?? true }
   var mayTraceAll: Bool { Capability.systemPtrace.isIn(own.capabilities) }
+  /// Some in `/proc/PID` are for the owner alone, before any right to trace is asked for.
+  var mayReadFilesOfOthers: Bool {
+    Capability.overridePermissions.isIn(own.capabilities) || Capability.readAllFiles.isIn(own.capabilities)
+  }
 }
 
 extension RightsFacts {
@@ -78,8 +82,10 @@ extension RightsFacts {
   }
 
   /// The first namespace maps every id to itself.
-  private static var isInUserNamespace: Bool {
-    guard let text = try? readPseudoFile("/proc/self/uid_map") else { return false }
+  static var isInUserNamespace: Bool {
+    let text: [UInt8]
+    // An empty one, which is read as if we had gone, maps nobody; the first namespace's is not.
+    do { text = try readPseudoFile("/proc/self/uid_map") } catch { return error == .noSuchProcess }
     return text.split(whereSeparator: { $0 == 0x20 || $0 == 0x0A }).map {
       String(decoding: $0, as: UTF8.self)
     }

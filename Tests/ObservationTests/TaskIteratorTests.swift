@@ -144,13 +144,20 @@ struct TaskIteratorTests {
     return count
   }
 
-  @Test(arguments: [
-    ["--bounding-set", "-all", "--inh-caps", "-all"],
-    ["--reuid", "65534", "--regid", "65534", "--clear-groups"],
-  ])
-  func refusalWithoutRights(_ loss: [String]) throws {
+  @Test(
+    "PERM-04: what is missing is named",
+    arguments: [
+      ("--bounding-set -all --inh-caps -all", "it needs CAP_BPF and CAP_PERFMON"),
+      ("--reuid 65534 --regid 65534 --clear-groups", "it needs CAP_BPF and CAP_PERFMON"),
+      ("--bounding-set -bpf,-sys_admin", "it needs CAP_BPF"),
+      ("--bounding-set -perfmon,-sys_admin", "it needs CAP_PERFMON"),
+      ("--bounding-set -all,+bpf,+perfmon", "loaded"), ("--bounding-set -bpf,-perfmon", "loaded"),
+      ("--reuid 65534 --clear-groups --inh-caps +bpf,+perfmon --ambient-caps +bpf,+perfmon", "loaded"),
+    ])
+  func loadsWithTheseTwoRights(_ change: String, _ answer: String) throws {
+    let loss = change.split(separator: " ").map(String.init)
     var helper = try TargetProcess(
       path: "/usr/bin/setpriv", arguments: loss + [builtProduct("TestSandbox"), "iterator"])
-    #expect(try helper.readLine() == "notAllowed")
+    #expect(try helper.readLine() == answer)
   }
 }

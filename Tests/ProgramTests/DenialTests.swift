@@ -60,6 +60,10 @@ import Testing
       name: "more capabilities than we", facts: facts(own: same) { $0.target?.capabilities = 1 << 10 },
       why: "capabilities that you have not", next: "sudo stallwatch --pid 42"),
     Case(
+      name: "root with the right to trace, and no other", facts: facts(own: 0, capabilities: 1 << 19),
+      why: "its files in /proc are for user 4000000 alone, and you have no CAP_DAC_READ_SEARCH",
+      next: "give it CAP_DAC_READ_SEARCH (docker run --cap-add=DAC_READ_SEARCH)"),
+    Case(
       name: "user namespace", facts: facts(own: 0, capabilities: all) { $0.isInUserNamespace = true },
       why: "within this user namespace only", next: "stallwatch from outside of the container"),
     Case(

@@ -10,6 +10,16 @@ enum Person: String, CustomTestStringConvertible {
   case root = ""
   case rootWithoutCapabilities = "setpriv --bounding-set -all --inh-caps -all"
   case nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+  case somebody = "setpriv --reuid 65533 --regid 65533 --clear-groups"
+  /// Root within a user namespace of his own.
+  case rootOfNamespace = "setpriv --reuid 65534 --regid 65534 --clear-groups unshare --user --map-root-user"
+  case rootWithoutBPF = "setpriv --bounding-set -bpf,-sys_admin"
+  case rootWithoutPerfmon = "setpriv --bounding-set -perfmon,-sys_admin"
+  case rootWithIterator = "setpriv --bounding-set -all,+bpf,+perfmon"
+  case rootWithIteratorAndMemory = "setpriv --bounding-set -all,+bpf,+perfmon,+sys_ptrace,+dac_read_search"
+  case rootWithoutFilesOfOthers = "setpriv --bounding-set -all,+bpf,+perfmon,+sys_ptrace"
+  case nobodyWithIterator =
+    "setpriv --reuid 65534 --clear-groups --inh-caps +bpf,+perfmon --ambient-caps +bpf,+perfmon"
 
   var testDescription: String { "\(self)" }
 }
@@ -26,7 +36,7 @@ struct RightsLab: ~Copyable {
 
   init() throws {
     directory = "/tmp/stallwatch-test-rights-\(getpid())-\(UInt32.random(in: 0 ... .max))"
-    let products = ["stallwatch", "TestTarget"].map(builtProduct).joined(separator: " ")
+    let products = ["stallwatch", "TestTarget", "TestSandbox"].map(builtProduct).joined(separator: " ")
     let made = "mkdir -m 755 \(directory) && cp \(products) \(directory)"
     guard try shell(made).status == .exited(0) else { throw Errno.inputOutput }
   }
@@ -35,6 +45,24 @@ struct RightsLab: ~Copyable {
 
   var program: String { directory + "/stallwatch" }
   var targetProgram: String { directory + "/TestTarget" }
+
+  /// Copies of the two that look, which everybody may run with CAP_BPF and CAP_PERFMON of their files.
+  func giveFilesCapabilities() throws {
+    guard try shell("\(targetProgram) give-capabilities \(program) \(reader)").status == .exited(0) else {
+      throw Errno.notPermitted
+    }
+  }
+
+  /// Reads the task iterator as fast as it can; see its source for the rest.
+  var reader: String { directory + "/TestSandbox" }
+  /// A copy of the target's program that makes everybody root who runs it.
+  func makeSetuidProgram() throws -> String {
+    let path = directory + "/setuid"
+    guard try shell("cp \(targetProgram) \(path) && chmod u+s \(path)").status == .exited(0) else {
+      throw Errno.notPermitted
+    }
+    return path
+  }
 
   /// Ready when it returns.
   func start(_ target: String, as person: Person) throws -> TargetProcess {

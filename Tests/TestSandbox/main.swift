@@ -1,5 +1,6 @@
 // Enters the sandbox, tries what must not be possible any more, and says what came of it. With the argument `iterator` it
-// only tries to load the task iterator, with the rights that it was given.
+// only tries to load the task iterator, with the rights that it was given, and reads what that tells of a process; with
+// `sampling` it tries to open a perf event on one, as stallwatch does without the rights of its file, or with them.
 
 import CLinux
 import Glibc
@@ -14,10 +15,39 @@ func canMap(_ protection: Int32) -> Bool {
   unsafe mmap(nil, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED
 }
 
-if CommandLine.arguments.dropFirst().first == "iterator" {
-  var answer = "loaded"
-  do throws(TaskIteratorRefusal) { _ = try TaskProgram(process: getppid()) } catch { answer = "\(error)" }
-  try? writeAll(Array("\(answer)\n".utf8), to: STDOUT_FILENO)
+func say(_ line: String) { try? writeAll(Array("\(line)\n".utf8), to: STDOUT_FILENO) }
+
+/// Reads all the time until the moment, and says what it saw: the threads, and what stood in r15 of one.
+func readAgainAndAgain(_ iterator: inout TaskIterator, until end: Int64) throws(Errno) {
+  var threads: Set<Int32> = []
+  var words: Set<UInt64> = []
+  repeat {
+    try iterator.read {
+      threads.insert($0.threadID)
+      words.insert($0.registers[.r15])
+    }
+  } while Clock.monotonicNanoseconds < end
+  say("threads " + threads.sorted().map { "\($0)" }.joined(separator: " "))
+  say("words " + words.sorted().map { String($0, radix: 16) }.joined(separator: " "))
+}
+
+let words = Array(CommandLine.arguments.dropFirst())
+if words.first == TaskProgramLoader.hiddenArgument { TaskProgramLoader.run(process: words[1]) }
+if words.first == "iterator" {
+  let process = words.count > 1 ? Int32(words[1])! : getppid()
+  let milliseconds = words.count > 2 ? Int64(words[2])! : 0
+  do {
+    var iterator = try TaskIterator(process: process)
+    say("loaded")
+    try readAgainAndAgain(&iterator, until: Clock.monotonicNanoseconds + milliseconds * 1_000_000)
+  } catch let refusal as TaskIteratorRefusal { say(refusal.text) } catch { say("\(error)") }
+  exit(0)
+}
+
+if words.first == "sampling" {
+  if words.last == "as-caller" { _ = OwnRights.giveUpThoseOfFile() }
+  let attributes = PerfEventAttributes(.processorTime(nanoseconds: 100_000))
+  say("sampling", (try? PerfEvent(attributes, thread: Int32(words[1])!, dataPages: 1)) != nil)
   exit(0)
 }
 

@@ -78,6 +78,17 @@ void clinux_unblock_all_signals(void);
 // A word of our own command line, NULL behind the last.
 const char *clinux_own_argument(int index);
 
+// The file of our program is setuid or setgid, or has capabilities, and we are not root by ourselves (AT_SECURE).
+bool clinux_is_privileged_by_file(void);
+// Whoever executed us has the rights that we have: root, or by ambient capabilities. In doubt false.
+bool clinux_has_only_rights_of_caller(void);
+// Whom that is, by his real ids.
+void clinux_ids_of_caller(uid_t *user, gid_t *group);
+// Only these ids stay, and these capabilities. For the calling thread.
+int clinux_give_up_rights_of_file(uint64_t kept);
+// Whoever has our user and rights may look into us, which the kernel forbids of a program with rights of its file.
+int clinux_become_dumpable(void);
+
 // Columns of the terminal; 0 if it is none or does not tell.
 int clinux_terminal_columns(int descriptor);
 

@@ -8,6 +8,15 @@
 
 enum { clinux_task_name_bytes = 16, clinux_task_register_words = 21 };
 
+// Whom the program tells of; set before it is loaded, and constant from then on.
+struct clinux_task_request {
+  int32_t process;      // as the pid namespace of the reader numbers it
+  // 1: the rights to load the program come from the executable. It then tells of the owner's own threads only, of those
+  // into which the kernel would let the owner look without any right.
+  uint32_t is_for_owner;
+  uint32_t owner, group;  // real ids of the caller, in the first user namespace
+};
+
 static const uint64_t clinux_task_lag_unknown = UINT64_MAX;
 
 struct clinux_task_sample {
