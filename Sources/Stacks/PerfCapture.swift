@@ -91,7 +91,7 @@ package enum PerfCapture {
       if let sample = read(event, into: buffer, most) { return sample }
       let now = Clock.monotonicNanoseconds
       if now < quickEnd { continue }
-      if case .running = try look.systemCall() {} else { throw .moved }
+      guard try look.isRunning() else { throw .moved }
       let ran = try look.schedulerStatistics().runNanoseconds
       if ran &- (ranBefore ?? ran) > mostTimeWithoutSample { throw .running }
       ranBefore = ranBefore ?? ran

@@ -24,7 +24,7 @@ struct ThreadLook {
     let status = ProcessStatus(statusText.span)
     conditions.tracer = status.tracer ?? 0
     conditions.isDumpingCore = status.isDumpingCore
-    switch try systemCall() {
+    switch try systemCallIfShown(in: stat.state) {
     case .running: break
     case .outsideCall: conditions.systemCall = .outside
     case .call(let number, let arguments, _, _):
@@ -54,6 +54,24 @@ struct ThreadLook {
     let text = try read("syscall")
     guard let record = SystemCallRecord(text.span) else { throw .gone }
     return record
+  }
+
+  /// A running thread can be sampled with CAP_PERFMON alone, without the rights to see what one is blocked in.
+  private func systemCallIfShown(in state: UInt8) throws(CaptureFailure) -> SystemCallRecord {
+    do { return try systemCall() } catch {
+      guard case .refused(let reason) = error, reason.meansNotAllowed, state == UInt8(ascii: "R") else {
+        throw error
+      }
+      return .running
+    }
+  }
+
+  /// By its state where what it is blocked in is not shown.
+  func isRunning() throws(CaptureFailure) -> Bool {
+    let text = try read("stat")
+    guard let stat = ThreadStat(text.span) else { throw .gone }
+    if case .running = try systemCallIfShown(in: stat.state) { return true }
+    return false
   }
 
   /// How often the thread was put on a CPU. It cannot run without counting up.

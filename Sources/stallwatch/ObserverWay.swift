@@ -39,14 +39,17 @@ struct ObserverWay {
     }
   }
 
-  var isTaskIterator: Bool { if case .taskIterator = way { true } else { false } }
+  /// Of the looks that were asked for. `isUsed`: the first one was made by it.
+  func missingLooks(isUsed: Bool) -> MissingAbility? { isAskedFor ? missing(isUsed: isUsed) : nil }
 
-  /// Of the looks that were asked for.
-  var missingLooks: MissingAbility? { isAskedFor ? missing : nil }
-
-  var missing: MissingAbility? {
-    refusal.map {
-      MissingAbility(what: "the task iterator (exact stacks of blocked threads without a stop)", why: $0.text)
-    }
+  func missing(isUsed: Bool) -> MissingAbility? {
+    let what = "the task iterator (exact stacks of blocked threads without a stop)"
+    if let refusal { return MissingAbility(what: what, why: refusal.text) }
+    guard case .taskIterator = way, !isUsed else { return nil }
+    return MissingAbility(
+      what: what,
+      why: OwnRights.areOfFile
+        ? "by the capabilities of its file stallwatch sees only dumpable programs of yours that have none"
+        : "it does not tell of this program")
   }
 }

@@ -29,6 +29,7 @@ struct Watch {
     let command: [ByteString]?
     let buildID: String?
     let sight: WaitSight
+    let isByIterator: Bool
     let observerWay: ObserverWay
     let first: FollowedThread?
     let channel = options.record == nil ? nil : RecordingChannel()
@@ -47,7 +48,7 @@ struct Watch {
       _ = try observer.look { address, length, buffer in
         camera.readMemory(of: process.thread.threadID, at: address, length, into: &buffer)
       }
-      sight = observer.sight
+      (sight, isByIterator) = (observer.sight, observer.isByIterator)
       if let refusal = sight.refusal, RightsFacts(process.id).isSomeoneElses { throw refusal }
       camera.denied = sight.refusal
       queue = try ReportQueue()
@@ -71,7 +72,8 @@ struct Watch {
       first?.note(.began(after: moment, by: moment + .milliseconds(10)))
     }
     loop.begin()
-    let rights = WatchRights(process.id, options, sight, observerWay)
+    let rights = WatchRights(
+      process.id, options, sight, observerWay, isByIterator: isByIterator)
     if options.record != nil {
       queue.push(
         .recordingBegins(

@@ -13,7 +13,10 @@ struct WatchRights {
   let missing: [MissingAbility]
 
   /// `sight` is that of the first look, or of one after which it was another.
-  init(_ process: Int32, _ options: Options, _ sight: WaitSight, _ way: ObserverWay? = nil) {
+  init(
+    _ process: Int32, _ options: Options, _ sight: WaitSight, _ way: ObserverWay? = nil,
+    isByIterator: Bool = false
+  ) {
     var facts = RightsFacts(process)
     switch sight {
     case .notAsked:
@@ -28,12 +31,19 @@ struct WatchRights {
       let waits = MissingAbility(
         what: isKind ? "stacks and all of waits but their kind" : "stacks and waits",
         why: "\(denial.why); to see them: \(denial.next)")
-      missing = [waits, way?.missingLooks].compactMap { $0 }
+      missing = [waits, way?.missingLooks(isUsed: isByIterator)].compactMap { $0 }
     case .calls:
-      observer = way?.isTaskIterator == true ? .bpf : .proc
-      facts.areWaitsSeen = true
+      observer = isByIterator ? .bpf : .proc
       let areRunningSeen = PerfCapture.refusal(forThread: process) == nil
-      let areBlockedSeen = way?.program != nil
+      // What shows a thread's call is read with the rights that its memory takes.
+      if isByIterator, Self.isRefused("/proc/\(process)/task/\(process)/syscall") {
+        captureWays = areRunningSeen ? [.perf] : []
+        missing = [Self.missingMemory(facts, areRunningSeen: areRunningSeen)]
+        return
+      }
+      facts.areWaitsSeen = true
+      let missingIterator = way?.missing(isUsed: isByIterator)
+      let areBlockedSeen = way?.program != nil && missingIterator == nil
       let whyNoStops = options.neverStop ? nil : Self.whyNoStops(facts)
       let mayStop = !options.neverStop && whyNoStops == nil
       captureWays = CaptureWay.allCases.filter {
@@ -48,13 +58,26 @@ struct WatchRights {
         Self.seenByStopsAlone(areRunningSeen: areRunningSeen, areBlockedSeen: areBlockedSeen)
           .map { MissingAbility(what: $0, why: why) }
       }
-      missing = [way?.missing, stops, Self.missingMemoryCall].compactMap { $0 }
+      missing = [missingIterator, stops, Self.missingMemoryCall].compactMap { $0 }
     }
   }
 
   /// For rights that have changed meanwhile.
   var remark: String {
     missing.first?.sentence ?? "what it waits for can be seen now"
+  }
+
+  private static func isRefused(_ path: String) -> Bool {
+    do throws(Errno) { _ = try readPseudoFile(path) } catch { return error.meansNotAllowed }
+    return false
+  }
+
+  private static func missingMemory(_ facts: RightsFacts, areRunningSeen: Bool) -> MissingAbility {
+    let denial = Denial(facts)
+    return MissingAbility(
+      what: (areRunningSeen ? "stacks of blocked threads" : "stacks")
+        + ", names in them, and all of waits that stands in memory",
+      why: "\(denial.why); to see them: \(denial.next)")
   }
 
   private static func whyNoStops(_ facts: RightsFacts) -> String? {
