@@ -81,6 +81,9 @@ enum ManualText {
     "With less, a program of the same user is watched by the kinds of its waits, or by its states where it is "
       + "protected; there are no stacks then, and no stall is verified. `--cpu-only` watches state and CPU time of "
       + "any process.",
+    "`--observer bpf` needs CAP_BPF and CAP_PERFMON, which root has. Where the file of stallwatch has them "
+      + "(`setcap cap_bpf,cap_perfmon=ep`, setcap(8)), everybody who may execute it sees the waits and registers of his "
+      + "own programs, and nothing more than without of other users' programs, of protected ones and of memory.",
     "In a container CAP_SYS_PTRACE must be given to the container: `docker run --cap-add=SYS_PTRACE`. `run --user` "
       + "needs CAP_SETUID and CAP_SETGID, which root has.",
     "What is refused says why and what to do next. `stallwatch doctor` tries all of it on programs of its own.",

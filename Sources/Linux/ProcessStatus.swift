@@ -14,7 +14,10 @@ package struct ProcessStatus: Sendable {
   package var isDumpingCore = false
   package var permittedCapabilities: UInt64?
   package var effectiveCapabilities: UInt64?
+  package var boundingCapabilities: UInt64?
   package var seccompMode: UInt64?
+  /// A program that it executes gets the rights of its file, prctl(2), PR_SET_NO_NEW_PRIVS.
+  package var mayGainPrivileges: Bool?
 
   /// The name in the first line is escaped by the kernel and cannot begin a line of its own.
   package init(_ text: Span<UInt8>) {
@@ -30,6 +33,8 @@ package struct ProcessStatus: Sendable {
     seccompMode = Self.number(text, "Seccomp:")
     permittedCapabilities = Self.mask(text, "CapPrm:")
     effectiveCapabilities = Self.mask(text, "CapEff:")
+    boundingCapabilities = Self.mask(text, "CapBnd:")
+    mayGainPrivileges = Self.number(text, "NoNewPrivs:").map { $0 == 0 }
   }
 
   /// Reads the file of a process or thread once.

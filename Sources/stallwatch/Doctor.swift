@@ -19,6 +19,8 @@ struct DoctorFinding {
   /// How it went, or what it would need.
   var note = ""
   var next: String?
+  /// What whoever administers this machine could do instead.
+  var remedy: FileCapabilities?
 }
 
 enum Doctor {
@@ -110,6 +112,7 @@ enum Doctor {
       if finding.verdict == .no { finding.note = "it does not tell of a child" }
     } catch {
       (finding.note, finding.next) = Refusal.ofTaskIterator(error)
+      if case .notAllowed(let missing) = error { finding.remedy = FileCapabilities(missing: missing) }
     }
     return finding
   }

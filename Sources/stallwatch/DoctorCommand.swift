@@ -58,6 +58,7 @@ struct DoctorCommand {
 
   /// The first thing that is missing and that something can be done about.
   private static func nextStep(_ findings: [DoctorFinding]) -> String {
-    findings.first { $0.verdict != .yes && $0.next != nil }?.next.map { "next: \($0)\n" } ?? ""
+    let next = findings.first { $0.verdict != .yes && $0.next != nil }?.next.map { "next: \($0)\n" }
+    return (next ?? "") + (findings.lazy.compactMap { $0.remedy?.advice }.first ?? "")
   }
 }

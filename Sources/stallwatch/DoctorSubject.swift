@@ -49,7 +49,8 @@ struct DoctorSubject: ~Copyable {
   /// The whole life of the process.
   static func run(_ kind: Kind) -> Never {
     switch kind {
-    case .child: break
+    // What it has of its file it has given up.
+    case .child: OwnRights.becomeDumpable()
     case .orphan:
       let child = try? ChildProcess(
         path: "/proc/self/exe", arguments: [hiddenArgument, Kind.child.rawValue], descriptors: [0, 1, 2],

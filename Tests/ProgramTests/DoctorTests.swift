@@ -35,7 +35,39 @@ struct DoctorTests {
       #expect(line(what, in: output)?.contains(" yes") == true, "\(output)")
     }
     #expect(line("programs of others", in: output)?.contains(" no ") == true)
-    #expect(output.hasSuffix("next: sudo stallwatch --pid PID"))
+    #expect(output.contains("\nnext: sudo stallwatch --pid PID\n"))
+    guard isTaskIteratorExpected else { return }
+    #expect(line("task iterator", in: output)?.contains("it needs CAP_BPF and CAP_PERFMON") == true)
+    #expect(output.contains("\n  or: sudo setcap cap_bpf,cap_perfmon=ep \(lab.program)\n"))
+    #expect(output.contains("nothing is shown of"))
+  }
+
+  @Test(
+    "with these capabilities of its file, the task iterator is there and the rest is as before",
+    .enabled(if: isTaskIteratorExpected, "needs the task iterator"))
+  func capabilitiesOfTheFileGiveTheIterator() throws {
+    let lab = try RightsLab()
+    try lab.giveFilesCapabilities()
+    let (output, status) = try examine(as: .nobody, in: lab)
+    #expect(status == .exited(1))
+    for what in ["your children", "your other programs", "task iterator", "without a stop", "memory"] {
+      #expect(line(what, in: output)?.contains(" yes") == true, "\(output)")
+    }
+    #expect(line("programs of others", in: output)?.contains(" no ") == true)
+    #expect(!output.contains("setcap"))
+  }
+
+  @Test(
+    "setcap is not named where it would not help",
+    arguments: [
+      "setpriv --no-new-privs --reuid 65534 --clear-groups",
+      "setpriv --bounding-set -bpf --reuid 65534 --clear-groups",
+      "setpriv --reuid 65534 --clear-groups unshare --user",
+    ])
+  func setcapThatWouldNotHelpIsNotNamed(_ change: String) throws {
+    let lab = try RightsLab()
+    let (output, _) = try examine(as: .root, launcher: change, in: lab)
+    #expect(line("task iterator", in: output)?.contains(" no ") == true && !output.contains("setcap"))
   }
 
   @Test func filterOnPtraceCostsTheBriefStopOnly() throws {
@@ -84,7 +116,7 @@ struct DoctorTests {
     let (refused, bad) = try examine("--pid \(own.processID)", as: .nobody, in: lab)
     #expect(bad == .exited(1))
     #expect(line("its waits", in: refused)?.contains("belongs to root") == true)
-    #expect(refused.hasSuffix("next: sudo stallwatch --pid \(own.processID)"))
+    #expect(refused.contains("\nnext: sudo stallwatch --pid \(own.processID)"))
   }
 
   /// Also the one that is nobody's child.
