@@ -1,76 +1,104 @@
 // The completion for bash, made from the option table. It needs nothing of the package bash-completion.
 
 func bashCompletion() -> String {
-  let commands = Command.allCases.map(\.rawValue)
-  let optionCases = Command.allCases.map { command in
-    "    \(command.rawValue)) options='\(options(of: command).flatMap(\.spellings).joined(separator: " "))' ;;"
+  """
+  # Completion of stallwatch for bash: made by `stallwatch --generate bash`, to be sourced.
+
+  _stallwatch() {
+  \(bashWords)
+
+    COMPREPLY=()
+  \(bashProgram)
+    case $option in
+  \(indented(bashValueCases))
+    esac
+  \(bashOperands)
+    case ${command:-watch} in
+  \(indented(bashOptionCases))
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
   }
-  return """
-    # Completion of stallwatch for bash: made by `stallwatch --generate bash`, to be sourced.
 
-    _stallwatch() {
-      local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}
-      # Of --option=value bash makes three words.
-      if [[ $word == = ]]; then
-        word=
-      elif [[ $option == = ]]; then
-        option=${COMP_WORDS[COMP_CWORD - 2]}
-      fi
+  complete -F _stallwatch stallwatch
 
-      local command= program= options index
-      for ((index = 1; index < COMP_CWORD; index++)); do
-        case ${COMP_WORDS[index]} in
-          --)
-            program=$((index + 1))
+  """
+}
+
+private func indented(_ lines: [String]) -> String { lines.map { "    \($0)" }.joined(separator: "\n") }
+
+private var bashCommands: [String] { Command.allCases.map(\.rawValue) }
+
+/// What is completed, after which word; and which command, and which program to run, stand before it.
+private var bashWords: String {
+  """
+    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}
+    # Of --option=value bash makes three words.
+    if [[ $word == = ]]; then
+      word=
+    elif [[ $option == = ]]; then
+      option=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+
+    local command= program= options index
+    for ((index = 1; index < COMP_CWORD; index++)); do
+      case ${COMP_WORDS[index]} in
+        --)
+          program=$((index + 1))
+          break
+          ;;
+        \(optionTable.filter(\.takesValue).flatMap(\.spellings).joined(separator: " | ")))
+          [[ ${COMP_WORDS[index + 1]} != = ]] || index=$((index + 1))
+          index=$((index + 1))
+          ;;
+        -*) ;;
+        *)
+          if [[ -z $command && ${COMP_WORDS[index]} == @(\(bashCommands.joined(separator: "|"))) ]]; then
+            command=${COMP_WORDS[index]}
+          elif [[ $command == run ]]; then
+            program=$index
             break
-            ;;
-          \(optionTable.filter(\.takesValue).flatMap(\.spellings).joined(separator: " | ")))
-            [[ ${COMP_WORDS[index + 1]} != = ]] || index=$((index + 1))
-            index=$((index + 1))
-            ;;
-          -*) ;;
-          *)
-            if [[ -z $command && ${COMP_WORDS[index]} == @(\(commands.joined(separator: "|"))) ]]; then
-              command=${COMP_WORDS[index]}
-            elif [[ $command == run ]]; then
-              program=$index
-              break
-            fi
-            ;;
-        esac
-      done
-
-      COMPREPLY=()
-      if [[ -n $program && $program -lt $COMP_CWORD ]]; then
-        compopt -o default
-        return
-      elif [[ -n $program ]]; then
-        mapfile -t COMPREPLY < <(compgen -c -- "$word")
-        return
-      fi
-      case $option in
-    \(bashValueCases.map { "    \($0)" }.joined(separator: "\n"))
+          fi
+          ;;
       esac
-      if [[ $word != -* && $command == replay ]]; then
-        compopt -o filenames
-        mapfile -t COMPREPLY < <(compgen -f -- "$word")
-        return
-      elif [[ $word != -* ]]; then
-        local words=$(cd /proc && printf '%s ' [0-9]*)
-        [[ -n $command ]] || words+='\(commands.joined(separator: " "))'
-        [[ $command != run ]] || words=$(compgen -c -- "$word")
-        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-        return
-      fi
-      case ${command:-watch} in
-    \(optionCases.joined(separator: "\n"))
-      esac
-      mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-    }
+    done
+  """
+}
 
-    complete -F _stallwatch stallwatch
+/// The program to run, and whatever that takes.
+private var bashProgram: String {
+  """
+    if [[ -n $program && $program -lt $COMP_CWORD ]]; then
+      compopt -o default
+      return
+    elif [[ -n $program ]]; then
+      mapfile -t COMPREPLY < <(compgen -c -- "$word")
+      return
+    fi
+  """
+}
 
-    """
+/// What is no option: a recording, a command, a process, a program to run.
+private var bashOperands: String {
+  """
+    if [[ $word != -* && $command == replay ]]; then
+      compopt -o filenames
+      mapfile -t COMPREPLY < <(compgen -f -- "$word")
+      return
+    elif [[ $word != -* ]]; then
+      local words=$(cd /proc && printf '%s ' [0-9]*)
+      [[ -n $command ]] || words+='\(bashCommands.joined(separator: " "))'
+      [[ $command != run ]] || words=$(compgen -c -- "$word")
+      mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+      return
+    fi
+  """
+}
+
+/// One `case` for each command: its options.
+private var bashOptionCases: [String] {
+  Command.allCases.map { command in
+    "\(command.rawValue)) options='\(options(of: command).flatMap(\.spellings).joined(separator: " "))' ;;"
+  }
 }
 
 /// One `case` for each kind of value: the options that take it, and what is offered.

@@ -106,40 +106,24 @@ struct Reporter: ~Copyable {
   private mutating func bodies(of item: ReportItem, at moment: Moment) -> [RecordBody] {
     switch item {
     case .attached(let record): return [.attach(record)]
-    case .recordingBegins(var watch):
-      (watch.watchID, watch.host) = (series.origin.watchID, series.origin.host)
-      recording?.begin(watch)
-      return []
-    case .looksRecorded: return []
-    case .stallMayCome:
-      keepsAnalyst = true
-      analyst.prepare()
-      return []
-    case .homeStack(let site, let thread):
-      homes.ask(site, thread, analyst)
-      return []
-    case .analystMayRest:
-      if !keepsAnalyst, homes.isIdle { analyst.rest() }
-      return []
+    case .recordingBegins(let watch): beginRecording(watch)
+    case .looksRecorded: break
+    case .stallMayCome: keepAnalyst()
+    case .homeStack(let site, let thread): homes.ask(site, thread, analyst)
+    case .analystMayRest: if !keepsAnalyst, homes.isIdle { analyst.rest() }
     case .stall(let stall, let record, let thread):
       return stallBodies(stall, record, thread, moment) + remarks(moment)
     case .lateStack(let id, let thread):
       episodes[id]?.take(thread, analyst)
       return remarks(moment)
-    case .companion(let key, let thread):
-      companions.add(analyst.stack(of: thread, within: timeLeft(Self.patienceForWorkers, moment)), key)
-      return []
+    case .companion(let key, let thread): companions.add(stack(of: thread, moment), key)
     case .saturationSample(let id, let thread, let weight, let loop):
       saturations.take(id, thread, weight: weight, loop: loop, homes.rules, analyst)
       recordSamples()
       return remarks(moment)
     case .saturation(let statement, let record):
       return saturationBodies(statement, record, moment) + remarks(moment)
-    case .busyThread(let busy, let thread):
-      let stack = analyst.stack(of: thread, within: timeLeft(Self.patienceForWorkers, moment))
-      recording?.add(
-        RecordedBusyThread(at: moment.monotonic, percent: busy.percent, window: busy.window, stack: stack))
-      return [.cpu(BusyThreadRecord(busy, stack: stack))] + remarks(moment)
+    case .busyThread(let busy, let thread): return [busyBody(busy, thread, moment)] + remarks(moment)
     case .dumpedThread(let thread): return [.dump(ThreadDumpRecord(analyst.stack(of: thread)))]
     case .dumpDone(let record): return [.dumpSummary(record)] + remarks(moment)
     case .notice(let record): return remark(record, moment)
@@ -147,15 +131,28 @@ struct Reporter: ~Copyable {
       recording?.add(RecordedExit(record, at: moment.monotonic))
       return [.exit(record)]
     case .summary(let totals):
-      recording?.end(
-        RecordedEnd(
-          at: moment.monotonic, cpuTime: totals.cpuTime + analyst.cpuTime,
-          targetStopped: totals.targetStopped))
+      endRecording(totals, moment)
       return [.summary(summary(totals))]
-    case .reopenOutput:
-      output.reopen()
-      return []
+    case .reopenOutput: output.reopen()
     }
+    return []
+  }
+
+  private mutating func beginRecording(_ watch: RecordedWatch) {
+    var watch = watch
+    (watch.watchID, watch.host) = (series.origin.watchID, series.origin.host)
+    recording?.begin(watch)
+  }
+
+  private mutating func endRecording(_ totals: WatchTotals, _ moment: Moment) {
+    recording?.end(
+      RecordedEnd(
+        at: moment.monotonic, cpuTime: totals.cpuTime + analyst.cpuTime, targetStopped: totals.targetStopped))
+  }
+
+  private mutating func keepAnalyst() {
+    keepsAnalyst = true
+    analyst.prepare()
   }
 
   /// A remark is a record for programs and a line on standard error for people.
@@ -182,6 +179,11 @@ struct Reporter: ~Copyable {
   }
 
   private static let patienceForWorkers = Duration.seconds(5)
+
+  /// Of a thread that is not the stalled one.
+  private func stack(of thread: CapturedThread, _ moment: Moment) -> Stack {
+    analyst.stack(of: thread, within: timeLeft(Self.patienceForWorkers, moment))
+  }
 
   /// No more of that time than is left since the moment: records must not fall behind what they tell of, and never keep
   /// the program from ending.
@@ -215,6 +217,15 @@ struct Reporter: ~Copyable {
       stacks: (episode.stack.map { [$0] } ?? []) + companions.stacks(of: stall.id),
       loopNesting: homes.rules.reading(of: episode.stack?.frames ?? []).nesting)
     return [stall.proof == .none ? .unverified(body) : .stall(body)] + news
+  }
+
+  private mutating func busyBody(
+    _ busy: BusyThread, _ thread: CapturedThread, _ moment: Moment
+  ) -> RecordBody {
+    let stack = stack(of: thread, moment)
+    recording?.add(
+      RecordedBusyThread(at: moment.monotonic, percent: busy.percent, window: busy.window, stack: stack))
+    return .cpu(BusyThreadRecord(busy, stack: stack))
   }
 
   private mutating func saturationBodies(
