@@ -9,8 +9,9 @@ struct HomePasses: ~Copyable {
   private let thread: Int32
   private let isOff: Bool
   private var ping: LoopPing?
-  /// The first stack said that the loop has a wake-up of its own.
-  private var mayPing = false
+  private(set) var responseTimes = ResponseTimes()
+  /// What the first stack said of the home.
+  private var reading: StackReading?
   private var monitor: PassMonitor?
   /// The home whose returns are watched.
   private var home: Multiplexer?
@@ -45,7 +46,8 @@ struct HomePasses: ~Copyable {
       context.loopThread == thread
       ? context.heartbeat?.look(at: look, isParked: isIdle, thread, context.camera) : nil
     let answer = ping?.look(
-      at: look, home, mayPing: mayPing, isParked: isParked, isAtWork: !detector.isSettled, context.camera)
+      at: look, home, reading, isParked: isParked, isAtWork: !detector.isSettled, context.camera)
+    if let time = ping?.takeResponseTime() { responseTimes.add(time) }
     return combine(with: PassSight.combined(beat, answer), at: look, detector)
   }
 
@@ -53,7 +55,7 @@ struct HomePasses: ~Copyable {
   mutating func forget(_ context: WatchContext) {
     stop()
     if context.loopThread == thread { context.heartbeat?.forget() }
-    (mistaken, contradicted, mayPing) = (nil, nil, false)
+    (mistaken, contradicted, reading) = (nil, nil, nil)
     ping?.forget()
   }
 
@@ -64,10 +66,8 @@ struct HomePasses: ~Copyable {
     }
   }
 
-  var responseTimes: ResponseTimes { ping?.responseTimes ?? ResponseTimes() }
-
   private mutating func take(_ news: HomeInquiry, _ home: HomeCandidate) {
-    mayPing = news.reading(of: home)?.mayPing ?? false
+    reading = news.reading(of: home)
     if !isOff { watch(home, news.returns(of: home)) }
   }
 

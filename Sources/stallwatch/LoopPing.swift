@@ -21,15 +21,15 @@ struct LoopPing {
   /// Why it is not tried any more at this home.
   private var refusal: WakeUpRefusal?
   private var hasToldRefusal = false
-  private(set) var responseTimes = ResponseTimes()
+  private var responseTime: Duration?
   private var remark: NoticeRecord?
 
   init(threshold: Duration) { self.threshold = threshold }
 
-  /// `mayPing`: what the first stack said of the home's loop. `isAtWork`: the look before found it so.
+  /// `reading`: what the first stack said of the home. `isAtWork`: the look before found the loop so.
   mutating func look(
-    at look: ThreadObservation, _ home: HomeCandidate?, mayPing: Bool, isParked: Bool, isAtWork: Bool,
-    _ camera: ThreadCamera
+    at look: ThreadObservation, _ home: HomeCandidate?, _ reading: StackReading?, isParked: Bool,
+    isAtWork: Bool, _ camera: ThreadCamera
   ) -> PassSight? {
     guard let home else {
       forget()
@@ -39,7 +39,10 @@ struct LoopPing {
       forget()
       self.home = home.site.multiplexer
     }
-    guard mayPing || log != nil else { return nil }
+    guard reading?.mayPing ?? false || log != nil else {
+      if let reading, home.wasReturnedTo { tell(Refusal.ofPing(atLoopOf: reading.loopFamily)) }
+      return nil
+    }
     var log = log ?? PingLog(threshold: threshold, isTakenFirst: home.site.kind == .poll)
     defer { self.log = log }
     if let counter, log.isOutstanding { return see(counter, look, isParked, &log, camera) }
@@ -48,6 +51,9 @@ struct LoopPing {
     }
     return log.sight()
   }
+
+  /// How long the loop took to take the last wake-up, if the last look has seen that.
+  mutating func takeResponseTime() -> Duration? { responseTime.take() }
 
   mutating func takeRemark() -> NoticeRecord? { remark.take() }
 
@@ -66,7 +72,7 @@ struct LoopPing {
       log.raise(from: began, to: .now)
     case .failure(let refusal) where !refusal.isPassing:
       self.refusal = refusal
-      tell(refusal, camera.handle.id)
+      tell(Refusal.ofPing(refusal, camera.handle.id))
     case .failure, nil: log.putOff(at: look.at)
     }
   }
@@ -81,17 +87,17 @@ struct LoopPing {
       return nil
     }
     let seen = log.see(isTaken: state == .taken, at: look, isParked: isParked)
-    if let time = seen.responseTime { responseTimes.add(time) }
+    responseTime = seen.responseTime
     if log.isIgnored {
       remark = NoticeRecord(.ping, "the loop parks and does not take its wake-up; it is not pinged any more")
     }
     return seen.sight
   }
 
-  private mutating func tell(_ refusal: WakeUpRefusal, _ process: Int32) {
+  private mutating func tell(_ refusal: (why: String, next: String?)) {
     guard !hasToldRefusal else { return }
     hasToldRefusal = true
-    let (why, next) = Refusal.ofPing(refusal, process)
+    let (why, next) = refusal
     remark = NoticeRecord(.ping, "the loop is not pinged: \(why)" + (next.map { "; \($0)" } ?? ""))
   }
 }

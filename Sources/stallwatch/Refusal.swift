@@ -127,9 +127,20 @@ enum Refusal {
     }
   }
 
-  /// Why `--ping` leaves a loop alone, and what would help.
+  private static let insteadOfPing = "--heartbeat or the breakpoint tell as much"
+
+  /// Why `--ping` leaves a loop alone, and what would help: one of another library than those that have a wake-up, or of
+  /// nobody knows which.
+  static func ofPing(atLoopOf family: String?) -> (why: String, next: String?) {
+    let why =
+      family.map { "no wake-up of \($0) is known that may be raised, as there is of " }
+      ?? "it is of no library whose wake-up may be raised, as is that of "
+    return (why + "GLib, libuv and libdispatch", insteadOfPing)
+  }
+
+  /// The same of a loop that should have one.
   static func ofPing(_ refusal: WakeUpRefusal, _ process: Int32) -> (why: String, next: String?) {
-    let heartbeat = "--heartbeat or the breakpoint tell as much"
+    let heartbeat = insteadOfPing
     switch refusal {
     case .notAllowed(let error) where error == .notSupported:
       return ("pidfd_getfd needs Linux 5.6", heartbeat)

@@ -144,6 +144,10 @@ struct ThreadRoster {
         .threadFollowed,
         "the main thread runs no loop; following the main queue of libdispatch, which has no thread of its own"
       )
+      if context.options.ping {
+        context.tell(
+          .ping, "the main queue is not pinged: who works for it is read from its memory, which tells more")
+      }
     case .hidden:
       context.tell(
         .noLoop,
