@@ -18,12 +18,27 @@ extension RecordingBytes {
     append(.threadBegan, longBody: body)
   }
 
-  /// It is gone, or another one is followed instead.
+  /// Of the main queue: who works for it from here on. Its role is the queue's.
+  package mutating func append(worker: RecordedThread) {
+    var body = RecordingBytes()
+    body.append(count: worker.index)
+    body.append(signed: Int64(worker.threadID))
+    body.append(string: worker.name.bytes)
+    append(.worker, longBody: body)
+  }
+
+  /// A look did not find it; it may be told later that no more looks will come.
+  package mutating func appendMissed(_ thread: Int) {
+    append(.threadMissed) { $0.append(count: thread) }
+  }
+
+  /// No more looks at it will come.
   package mutating func appendEnded(_ thread: Int, _ reason: Interruption, at moment: Instant) {
-    append(.threadEnded) {
+    let isOver = reason == .watchEnded || reason == .targetExited
+    append(isOver ? .followedToEnd : .threadEnded) {
       $0.append(count: thread)
       $0.append(moment)
-      $0.append(reason == .threadChanged ? 1 : 0)
+      $0.append(reason == .threadChanged || reason == .targetExited ? 1 : 0)
     }
   }
 

@@ -35,6 +35,8 @@ struct FactDecoder {
     watch.thread.role = try word(&body)
     watch.threadReason = try text(&body)
     watch.home = try optionalText(&body).flatMap { HomeSelector($0) }
+    // Recordings of before have none.
+    if !body.isAtEnd { watch.probe = String(decoding: try body.string().bytes, as: UTF8.self) }
     return watch
   }
 

@@ -36,6 +36,8 @@ package struct FactEncoder {
     text(watch.thread.role.rawValue, &body)
     text(watch.threadReason, &body)
     name(watch.home.map { ByteString($0.text) }, &body)
+    // Not among the numbered texts: who does not know the field would count on without it.
+    body.append(string: Array(watch.probe.utf8))
     bytes.append(.watch, longBody: body)
   }
 

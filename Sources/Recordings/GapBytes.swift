@@ -74,6 +74,18 @@ extension RecordingInput {
   }
 }
 
+extension PhaseFact: RecordedInMicroseconds {
+  package var cut: PhaseFact {
+    switch self {
+    case .began(let after, let by): .began(after: after.cut, by: by.cut)
+    case .askedToQuit(let moment, let mayGoOn): .askedToQuit(at: moment.cut, mayGoOn: mayGoOn)
+    case .askedToStop(let moment): .askedToStop(at: moment.cut)
+    case .stopped(let moment): .stopped(at: moment.cut)
+    case .machineResumed(let moment): .machineResumed(at: moment.cut)
+    }
+  }
+}
+
 extension WatchGap {
   fileprivate var code: UInt8 {
     switch self {

@@ -7,6 +7,8 @@ struct LookDecoder {
   var arrival: ProcessorArrival??
   var blockedNotBefore: Instant??
   private var threads: [LookMemory] = []
+  /// When the last thing happened to a question from outside.
+  private var probedAt = Instant(nanoseconds: 0)
   /// Looks come in the order of time.
   private var latest = Instant(nanoseconds: 0)
 
@@ -34,6 +36,19 @@ struct LookDecoder {
     takeAnnounced(&look)
     threads[thread].remember(look)
     return (thread, look)
+  }
+
+  mutating func reading(of thread: Int, _ body: inout RecordingInput) throws(RecordingProblem)
+    -> SurroundingsReading
+  {
+    while threads.count <= thread { threads.append(LookMemory()) }
+    let reading = try body.reading(after: threads[thread].reading)
+    threads[thread].reading = reading
+    return reading
+  }
+
+  mutating func probeEvents(_ body: inout RecordingInput) throws(RecordingProblem) -> [ProbeEvent] {
+    try body.probeEvents(after: &probedAt)
   }
 
   private mutating func takeAnnounced(_ look: inout ThreadObservation) {
@@ -112,8 +127,12 @@ extension LookMemory {
 
 extension RecordingInput {
   /// Time on a CPU, which is never negative, though it may go back where an id is used again.
-  fileprivate mutating func duration(after former: Duration) throws(RecordingProblem) -> Duration {
-    let (sum, overflow) = former.microseconds.addingReportingOverflow(try signed())
+  mutating func duration(after former: Duration) throws(RecordingProblem) -> Duration {
+    try duration(try signed(), after: former)
+  }
+
+  func duration(_ difference: Int64, after former: Duration) throws(RecordingProblem) -> Duration {
+    let (sum, overflow) = former.microseconds.addingReportingOverflow(difference)
     guard !overflow, (0...RecordingFormat.mostMicroseconds).contains(sum) else { throw damage }
     return .microseconds(sum)
   }

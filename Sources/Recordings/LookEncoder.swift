@@ -5,6 +5,8 @@ package import StallCore
 /// Works within the watch: nothing here allocates once every thread was seen.
 package struct LookEncoder: Sendable {
   private var threads: [LookMemory] = []
+  /// When the last thing happened to a question from outside.
+  private var probedAt = Instant(nanoseconds: 0)
 
   package init() {}
 
@@ -27,6 +29,31 @@ package struct LookEncoder: Sendable {
   }
 
   private static let leastLateness = Duration.milliseconds(1)
+
+  /// For the look that follows.
+  package mutating func append(_ reading: SurroundingsReading, of thread: Int, to bytes: inout RecordingBytes)
+  {
+    guard (0..<RecordingFormat.mostThreads).contains(thread) else { return }
+    while threads.count <= thread { threads.append(LookMemory()) }
+    let (last, reading) = (threads[thread].reading, reading.cut)
+    bytes.append(.surroundings) {
+      $0.append(count: thread)
+      $0.append(reading, after: last)
+    }
+    threads[thread].reading = reading
+  }
+
+  /// What became of questions from outside, in the order of time; before the look that knows of it.
+  package mutating func append(_ events: [ProbeEvent], to bytes: inout RecordingBytes) {
+    var rest = events[...]
+    while !rest.isEmpty {
+      bytes.append(rest.prefix(Self.mostEventsInEntry), after: &probedAt)
+      rest = rest.dropFirst(Self.mostEventsInEntry)
+    }
+  }
+
+  /// So that an entry is a short one.
+  private static let mostEventsInEntry = 8
 }
 
 extension LookMemory {
@@ -171,9 +198,8 @@ extension RecordingBytes {
   }
 }
 
-extension ThreadObservation {
-  /// In whole microseconds, as a recording has it.
-  var cut: ThreadObservation {
+extension ThreadObservation: RecordedInMicroseconds {
+  package var cut: ThreadObservation {
     var look = self
     look.at = at.cut
     look.cpuTime = cpuTime.cut

@@ -7,6 +7,8 @@ struct LookMemory: Sendable {
     at: Instant(nanoseconds: 0), state: .running, activity: .running, cpuTime: .zero, runQueueDelay: .zero,
     timesScheduled: 0, voluntarySwitches: 0)
   var calls = RecentCalls()
+  /// The last one of its surroundings.
+  var reading = SurroundingsReading.none
   private var distance: Int64 = 0
 
   /// When the next look comes if it comes after the same time as the last one.

@@ -40,6 +40,8 @@ package struct RecordedWatch: Sendable, Equatable {
   package var threadReason = ""
   /// As given by `--home`.
   package var home: HomeSelector?
+  /// As given by `--probe`; empty: nobody was asked.
+  package var probe = ""
 
   package init() {}
 }
@@ -154,7 +156,11 @@ package struct RecordedClock: Sendable, Equatable {
 package enum RecordingEntry: Sendable {
   case watch(RecordedWatch)
   case threadBegan(RecordedThread)
-  /// It is gone, or another one is followed instead.
+  /// Of the main queue: who works for it from here on. The role is left to `threadBegan`.
+  case worker(Int, threadID: Int32, name: ByteString)
+  /// A look did not find it.
+  case threadMissed(Int)
+  /// It is gone, another one is followed instead, or the watch or the process has ended.
   case threadEnded(Int, at: Instant, Interruption)
   case clock(RecordedClock)
   /// The process executed another program; as the followed thread was seen to do.
@@ -165,6 +171,12 @@ package enum RecordingEntry: Sendable {
   case learned(Int, WaitMeaning, of: Site)
   /// Whether a loop of the thread is judged from here on.
   case judged(Int, Bool)
+  /// What the machine and the program's group had gone through; for the look that follows.
+  case surroundings(Int, SurroundingsReading)
+  /// What became of questions from outside, before the look that knows of it.
+  case probed([ProbeEvent])
+  /// A loop took a wake-up after so long.
+  case pingTaken(after: Duration)
   case look(RecordedLook)
   /// The watch itself did not look when it meant to; before the first look after that.
   case gap(Int, WatchGap)

@@ -41,8 +41,8 @@ package struct Recording: Sendable {
 
   private mutating func take(_ entry: RecordingEntry, _ lastLooks: inout [Int: Instant]) {
     switch entry {
-    case .watch, .threadEnded, .programReplaced, .sightChanged, .judged, .learned, .gap, .phaseFact,
-      .background:
+    case .watch, .worker, .threadMissed, .threadEnded, .programReplaced, .sightChanged, .judged, .learned,
+      .gap, .phaseFact, .background, .surroundings, .probed, .pingTaken:
       break
     case .threadBegan(let thread): threads[thread.index] = thread
     case .clock(let clock): clocks.append(clock)

@@ -1,6 +1,6 @@
 // The bytes of a recording while they are written: numbers in as few bytes as they need.
 
-internal import StallCore
+package import StallCore
 
 /// Within the capacity it was made with, appending allocates nothing.
 package struct RecordingBytes: Sendable {
@@ -68,17 +68,22 @@ extension Int64 {
   init(zigzag: UInt64) { self = Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1) }
 }
 
-/// A recording has moments and durations in whole microseconds, cut towards zero: order is kept.
-extension Instant {
+/// A recording has moments and durations in whole microseconds, cut towards zero: order is kept. A watch that is
+/// recorded judges what the recording will have, so that a replay comes to the same.
+package protocol RecordedInMicroseconds {
+  var cut: Self { get }
+}
+
+extension Instant: RecordedInMicroseconds {
   var microseconds: Int64 { nanoseconds / 1_000 }
 
   init(microseconds: Int64) { self.init(nanoseconds: microseconds * 1_000) }
 
-  var cut: Instant { Instant(microseconds: microseconds) }
+  package var cut: Instant { Instant(microseconds: microseconds) }
 }
 
-extension Duration {
+extension Duration: RecordedInMicroseconds {
   var microseconds: Int64 { nanoseconds / 1_000 }
 
-  var cut: Duration { .microseconds(microseconds) }
+  package var cut: Duration { .microseconds(microseconds) }
 }

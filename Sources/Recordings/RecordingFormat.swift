@@ -38,7 +38,18 @@ enum EntryKind: UInt8 {
   case notice, stack, busyThread, exit, end
   case gap, phaseFact, background
   /// The same as `late`.
-  case arrival, blockBound
+  case arrival
+  /// Of the surroundings of the thread of the look that follows.
+  case surroundings
+  /// Who works for the main queue.
+  case worker
+  case probed, pingTaken
+  /// A thread was followed to the end of the watch or of the process.
+  case followedToEnd
+  /// A look did not find the thread.
+  case threadMissed
+  /// The same as `late`.
+  case blockBound
 }
 
 /// What of a look is not as in the look before it.

@@ -50,6 +50,18 @@ package struct RecordingReader {
     case .threadEnded:
       return .threadEnded(
         try threadIndex(&body), at: try body.moment(), try body.flag() ? .threadChanged : .threadEnded)
+    case .threadMissed: return .threadMissed(try threadIndex(&body))
+    case .followedToEnd:
+      return .threadEnded(
+        try threadIndex(&body), at: try body.moment(), try body.flag() ? .targetExited : .watchEnded)
+    case .worker:
+      return .worker(
+        try threadIndex(&body), threadID: try body.identifier(), name: try body.string())
+    case .surroundings:
+      let thread = try threadIndex(&body)
+      return .surroundings(thread, try looks.reading(of: thread, &body))
+    case .probed: return .probed(try looks.probeEvents(&body))
+    case .pingTaken: return .pingTaken(after: try body.duration())
     case .clock:
       let at = try body.moment()
       let wall = try body.number(upTo: Int(RecordingFormat.mostWallMicroseconds))

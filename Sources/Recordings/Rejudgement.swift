@@ -8,6 +8,8 @@ package struct RejudgedAction: Sendable {
   package var saturation = SaturationAction.none
   /// The index of the thread.
   package var thread: Int
+  /// Whom records name: the thread, or who works for the main queue. Nil: no watch records it so.
+  package var subject: RecordedThread?
   package var at: Instant
   /// When the next look came: what was captured before that belongs to this one.
   package var before: Instant
@@ -20,6 +22,11 @@ package struct Rejudgement {
   private let exit: RecordedExit?
   private var reader: RecordingReader
   private var threads: [Int: RejudgedThread] = [:]
+  private var subjects: [Int: RecordedThread] = [:]
+  /// Of questions from outside, up to here.
+  package private(set) var probe = ProbeLog()
+  /// How long the loop took to take its wake-ups.
+  package private(set) var responseTimes = ResponseTimes()
   /// Of the last look, and of what came after it: it is not known yet when the next look comes.
   private var waiting: [RejudgedAction] = []
   /// The moment of the last look.
@@ -82,6 +89,7 @@ package struct Rejudgement {
     case .threadEnded(let thread, let moment, let reason):
       now = max(now, moment)
       change(thread) { $0.end(reason, at: moment, say: $1) }
+    case .threadMissed(let thread): change(thread) { $0.cutOff(.threadEnded, say: $1) }
     case .programReplaced(let thread): forget(thread, .targetReplaced)
     case .sightChanged(let thread): forget(thread, .rightsChanged)
     case .learned(let thread, let meaning, let site): threads[thread]?.learn(meaning, of: site)
@@ -90,9 +98,18 @@ package struct Rejudgement {
     case .phaseFact(let thread, let fact): change(thread) { $1($0.note(fact), .none) }
     case .background(let thread, let isInBackground):
       change(thread) { thread, _ in thread.note(isInBackground: isInBackground) }
-    case .threadBegan(let thread) where thread.role == .mainQueue:
-      threads[thread.index] = RejudgedThread(thresholds, interval: interval, home: .mainQueue)
-    case .watch, .threadBegan, .clock, .looksMissing, .notice, .stack, .busyThread, .exit, .end: break
+    case .threadBegan(let thread):
+      subjects[thread.index] = thread
+      if thread.role == .mainQueue {
+        threads[thread.index] = RejudgedThread(thresholds, interval: interval, home: .mainQueue)
+      }
+    case .worker(let thread, let threadID, let name):
+      subjects[thread]?.threadID = threadID
+      subjects[thread]?.name = name
+    case .surroundings(let thread, let reading): change(thread) { thread, _ in thread.note(reading) }
+    case .probed(let events): for event in events { probe.take(event) }
+    case .pingTaken(let time): responseTimes.add(time)
+    case .watch, .clock, .looksMissing, .notice, .stack, .busyThread, .exit, .end: break
     }
   }
 
@@ -100,7 +117,8 @@ package struct Rejudgement {
     now = look.observation.at
     looks += 1
     if look.late > alertInterval { lateLooks += 1 }
-    change(look.thread) { $0.judge(look.observation, say: $1) }
+    let facts = probe.facts
+    change(look.thread) { $0.judge(look.observation, facts, say: $1) }
   }
 
   /// Nothing learned is true of what comes.
@@ -124,11 +142,13 @@ package struct Rejudgement {
     // Out of the dictionary meanwhile, so that it is not copied.
     var thread =
       threads.removeValue(forKey: index) ?? RejudgedThread(thresholds, interval: interval, home: home)
+    let subject = subjects[index]
     var said: [RejudgedAction] = []
     act(&thread) { action, saturation in
       if action == .none, saturation == .none { return }
       said.append(
-        RejudgedAction(action: action, saturation: saturation, thread: index, at: now, before: now))
+        RejudgedAction(
+          action: action, saturation: saturation, thread: index, subject: subject, at: now, before: now))
     }
     threads[index] = thread
     waiting += said

@@ -11,6 +11,18 @@ package struct ProbeExchange: Sendable, Equatable {
   }
 }
 
+/// What became of a question, as it happens.
+package struct ProbeEvent: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
+    case sent, answered, failed
+  }
+
+  package var kind: Kind
+  package var at: Instant
+
+  package init(_ kind: Kind, at moment: Instant) { (self.kind, at) = (kind, moment) }
+}
+
 /// How long the program took to answer about some time.
 package enum ProbeWait: Sendable, Equatable {
   case answered(after: Duration)
@@ -47,6 +59,13 @@ package struct ProbeFacts: Sendable {
   }
 }
 
+extension Stall {
+  /// Of the questions that were out meanwhile, as they stood at a moment.
+  package mutating func put(_ facts: ProbeFacts, at now: Instant) {
+    probe = facts.wait(from: startedAt, to: startedAt + duration.likely, now: now)
+  }
+}
+
 package struct ProbeLog: Sendable {
   package private(set) var facts = ProbeFacts()
   package private(set) var answers = 0
@@ -56,6 +75,14 @@ package struct ProbeLog: Sendable {
   private var times = DurationClasses()
 
   package init() {}
+
+  package mutating func take(_ event: ProbeEvent) {
+    switch event.kind {
+    case .sent: send(at: event.at)
+    case .answered: answer(at: event.at)
+    case .failed: fail()
+    }
+  }
 
   package mutating func send(at moment: Instant) { facts.pendingSince = moment }
 

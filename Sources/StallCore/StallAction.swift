@@ -7,4 +7,17 @@ package enum StallAction: Sendable, Equatable {
   case captureAndReport(Stall)
   /// Report the end of the episode (or a stall that was over before it could be certain).
   case report(Stall)
+
+  /// The same, with what else is known of the stall.
+  package func with(_ add: (inout Stall) -> Void) -> StallAction {
+    switch self {
+    case .none: return .none
+    case .captureAndReport(var stall):
+      add(&stall)
+      return .captureAndReport(stall)
+    case .report(var stall):
+      add(&stall)
+      return .report(stall)
+    }
+  }
 }

@@ -9,30 +9,25 @@ package struct SurroundingsWatch: Sendable {
   /// `interval` is that of the looks while alert.
   package init(interval: Duration) { patience = interval * 2 }
 
-  /// After each look. `spellStart` is nil while there is no spell.
+  /// After each look. `spellStart` is nil while there is no spell. A replay reads what was read then: nothing, or what
+  /// was read before the spell.
   package mutating func observe(
-    spellStart: Instant?, at moment: Instant, read: () -> SurroundingsReading
+    spellStart: Instant?, at moment: Instant, read: () -> SurroundingsReading?
   ) {
     guard let spellStart else {
       first = nil
       return
     }
     if let first, first.at >= spellStart { return }
-    first = moment - spellStart >= patience ? read() : nil
+    first = moment - spellStart >= patience ? read().flatMap { $0.at >= spellStart ? $0 : nil } : nil
   }
 
   /// With what was added since the first reading of its spell.
-  package func surrounded(_ action: StallAction, read: () -> SurroundingsReading) -> StallAction {
+  package func surrounded(_ action: StallAction, read: () -> SurroundingsReading?) -> StallAction {
     guard let first else { return action }
-    func surrounded(_ stall: Stall) -> Stall {
-      var stall = stall
-      stall.put(Surroundings(from: first, to: read()))
-      return stall
-    }
-    switch action {
-    case .none: return .none
-    case .captureAndReport(let stall): return .captureAndReport(surrounded(stall))
-    case .report(let stall): return .report(surrounded(stall))
+    return action.with { stall in
+      guard let last = read(), last.at > first.at else { return }
+      stall.put(Surroundings(from: first, to: last))
     }
   }
 }

@@ -19,7 +19,7 @@ final class FollowedThread {
   private(set) var detector: StallDetector
   private var phases: PhaseModel
   private var surroundings: SurroundingsWatch
-  private var probe = ProbeSight()
+  private var probe = FollowedProbe()
   private(set) var remarks: LoopRemarks
   private(set) var image: ImageMark?
   private var sight: WaitSight
@@ -78,23 +78,26 @@ final class FollowedThread {
       detector.learn($0, of: $1)
       context.recorder?.learned($0, of: $1, index, at: seen.at)
     }
-    let answers = context.probe?.facts
+    probe.take(context, at: seen.at)
     // A queue tells its passes itself.
     if record.role != .mainQueue {
       seen.passes =
         passes.look(at: seen, after: detector, hasNews ? inquiry : nil, context)
-        ?? answers.flatMap { passes(in: $0, seen) }
+        ?? probe.passes(at: seen, after: lastLook, record, context)
+      seen = context.kept(seen)
     }
     context.recorder?.background(observer.isInBackground, index, at: seen.at)
     phases.prepare(for: seen, isInBackground: observer.isInBackground)
     detector.terms = phases.terms
-    if phases.phase == .launch { seen.blockStart = observer.blockStart(of: seen) }
-    var blockStart: BlockStart?
-    let (action, next) = detector.observe(seen) {
-      blockStart = observer.blockStart(of: seen)
-      return blockStart
+    if phases.phase == .launch { seen.blockStart = blockStart(of: seen) }
+    var began: BlockStart?
+    let (judged, next) = detector.observe(seen) {
+      began = blockStart(of: seen)
+      return began
     }
-    context.recorder?.look(seen, blockStart: blockStart, of: index, dueAt: due)
+    let action = surroundings.surrounded(judged, read: readSurroundings)
+    surroundings.observe(spellStart: detector.spellStart, at: seen.at, read: readSurroundings)
+    context.recorder?.look(seen, blockStart: began, of: index, dueAt: due)
     let isFirst = lastLook == nil
     lastLook = seen
     nextLook = next
@@ -104,8 +107,7 @@ final class FollowedThread {
       context.queue.push(.lateStack(episode: numbers.number(of: stall.id, context), thread))
       missingStack.note(thread, of: stall)
     }
-    perform(surroundings.surrounded(action, read: readSurroundings), seen)
-    surroundings.observe(spellStart: detector.spellStart, at: seen.at, read: readSurroundings)
+    perform(action, seen)
     perform(detector.saturation, seen)
     perform(phases.observe(seen, detector.position, home: detector.loop.home, { numbers.newPhase() }), seen)
     if let deadline = phases.deadline, deadline > seen.at { nextLook = min(nextLook, deadline) }
@@ -122,6 +124,7 @@ final class FollowedThread {
   private func nameWorker() {
     guard record.role == .mainQueue, let worker, worker != subject.threadID else { return }
     subject = ThreadRecord(threadID: worker, name: context.camera.name(of: worker), role: .mainQueue)
+    context.recorder?.worker(RecordedThread(subject, index: index))
   }
 
   /// What the stack says of a wait that may be the loop's.
@@ -133,18 +136,6 @@ final class FollowedThread {
     }
   }
 
-  private func passes(in facts: ProbeFacts, _ look: ThreadObservation) -> PassSight? {
-    let wasOfAnother = probe.isOfAnother
-    defer {
-      if probe.isOfAnother, !wasOfAnother {
-        context.tell(
-          .probeForeign,
-          "\(record.spokenAsFollowed) does not answer the probe: nothing of its loop is concluded from that")
-      }
-    }
-    return probe.passes(in: facts, at: look, after: lastLook)
-  }
-
   /// A stall may come: what names its stack is started.
   private func forewarn() {
     guard !detector.isSettled, !hasForewarned else { return }
@@ -152,14 +143,23 @@ final class FollowedThread {
     hasForewarned = true
   }
 
-  private func readSurroundings() -> SurroundingsReading {
-    context.surroundings.read(at: .now, majorFaults: observer.majorFaults)
+  private func readSurroundings() -> SurroundingsReading? {
+    let reading = context.kept(context.surroundings.read(at: .now, majorFaults: observer.majorFaults))
+    context.recorder?.surroundings(reading, of: index)
+    return reading
   }
 
   private func observe() throws(Errno) -> ThreadObservation {
     let (camera, thread) = (context.camera, record.threadID)
-    return try observer.look(isAtWork: !detector.isSettled) { address, length, buffer in
+    let look = try observer.look(isAtWork: !detector.isSettled) { address, length, buffer in
       camera.readMemory(of: thread, at: address, length, into: &buffer)
+    }
+    return context.kept(look)
+  }
+
+  private func blockStart(of look: ThreadObservation) -> BlockStart? {
+    observer.blockStart(of: look).map {
+      BlockStart(latest: context.kept($0.latest), earliest: $0.earliest.map(context.kept))
     }
   }
 
@@ -167,7 +167,7 @@ final class FollowedThread {
   private func lookFailed(_ error: Errno) {
     nextLook = .now + detector.alertInterval
     missedLooks += 1
-    if error.meansTaskGone, missedLooks == 1 { context.recorder?.ended(index, .threadEnded, at: .now) }
+    if error.meansTaskGone, missedLooks == 1 { context.recorder?.missed(index, at: .now) }
     if error.meansTaskGone { cutOff(.threadEnded) }
     if record.role != .mainQueue, let remark = remarks.lookFailed(error) { context.tell(remark) }
   }
@@ -213,8 +213,9 @@ final class FollowedThread {
 
   /// Something that nobody learns from looks. What becomes of the program is told once, of the thread that the watch began
   /// with.
-  func note(_ fact: PhaseFact) {
+  func note(_ known: PhaseFact) {
     guard record.threadID == context.process.thread.threadID else { return }
+    let fact = context.kept(known)
     context.recorder?.phaseFact(fact, index, at: .now)
     perform(phases.note(fact, { numbers.newPhase() }), lastLook)
   }
@@ -253,9 +254,7 @@ final class FollowedThread {
 
   private func numbered(_ stall: Stall) -> Stall {
     var stall = stall
-    let now = Instant.now
-    let end = stall.startedAt + stall.duration.likely
-    stall.probe = context.probe?.facts.wait(from: stall.startedAt, to: end, now: now)
+    if let lastLook { probe.tell(of: &stall, at: lastLook.at) }
     let own = stall.id
     stall.id = numbers.number(of: own, context)
     if stall.state != .ongoing { numbers.end(own) }
@@ -277,8 +276,9 @@ final class FollowedThread {
 
   /// No more looks will come.
   func end(_ reason: Interruption) {
-    if reason == .threadEnded || reason == .threadChanged { context.recorder?.ended(index, reason, at: .now) }
-    perform(phases.interrupt(reason, at: .now, { numbers.newPhase() }), lastLook)
+    let now = context.kept(Instant.now)
+    context.recorder?.ended(index, reason, at: now)
+    perform(phases.interrupt(reason, at: now, { numbers.newPhase() }), lastLook)
     if reason != .targetExited, detector.isStalled, let lastLook {
       let action = detector.interrupt(reason)
       if case .report(let stall) = action {

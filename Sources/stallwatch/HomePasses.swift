@@ -47,7 +47,7 @@ struct HomePasses: ~Copyable {
       ? context.heartbeat?.look(at: look, isParked: isIdle, thread, context.camera) : nil
     let answer = ping?.look(
       at: look, home, reading, isParked: isParked, isAtWork: !detector.isSettled, context.camera)
-    if let time = ping?.takeResponseTime() { responseTimes.add(time) }
+    if let time = ping?.takeResponseTime() { note(context.kept(time), at: look, context) }
     return combine(with: PassSight.combined(beat, answer), at: look, detector)
   }
 
@@ -64,6 +64,11 @@ struct HomePasses: ~Copyable {
     if let remark = remark.take() ?? ping?.takeRemark() ?? context.heartbeat?.takeRemark() {
       context.queue.push(.notice(remark))
     }
+  }
+
+  private mutating func note(_ responseTime: Duration, at look: ThreadObservation, _ context: WatchContext) {
+    responseTimes.add(responseTime)
+    context.recorder?.pingTaken(after: responseTime, at: look.at)
   }
 
   private mutating func take(_ news: HomeInquiry, _ home: HomeCandidate) {

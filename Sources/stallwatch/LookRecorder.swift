@@ -27,6 +27,9 @@ final class LookRecorder {
 
   func begin(_ thread: RecordedThread) { buffer.append(thread) }
 
+  /// Of the main queue: who works for it from here on.
+  func worker(_ worker: RecordedThread) { buffer.append(worker: worker) }
+
   /// Call after the look was judged: `blockStart` is what the detector has asked for meanwhile.
   func look(_ look: ThreadObservation, blockStart: BlockStart?, of thread: Int, dueAt due: Instant) {
     guard makeRoom(at: look.at) else {
@@ -42,6 +45,24 @@ final class LookRecorder {
   func lookAfterCapture(_ look: ThreadObservation, of thread: Int) {
     guard makeRoom(at: look.at) else { return }
     encoder.append(look, of: thread, isAfterCapture: true, to: &buffer)
+  }
+
+  /// For the look that follows.
+  func surroundings(_ reading: SurroundingsReading, of thread: Int) {
+    if makeRoom(at: reading.at) { encoder.append(reading, of: thread, to: &buffer) }
+  }
+
+  /// Before the look that knows of it.
+  func probed(_ events: [ProbeEvent], at moment: Instant) {
+    if !events.isEmpty, makeRoom(at: moment) { encoder.append(events, to: &buffer) }
+  }
+
+  func pingTaken(after time: Duration, at moment: Instant) {
+    if makeRoom(at: moment) { buffer.appendPingTaken(after: time) }
+  }
+
+  func missed(_ thread: Int, at moment: Instant) {
+    if makeRoom(at: moment) { buffer.appendMissed(thread) }
   }
 
   func ended(_ thread: Int, _ reason: Interruption, at moment: Instant) {

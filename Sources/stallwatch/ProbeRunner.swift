@@ -1,18 +1,52 @@
 // The thread that asks the program from outside, again and again, one question at a time.
 
 internal import Linux
+internal import Recordings
 internal import Reports
 internal import StallCore
 internal import Synchronization
 
 /// What the asking thread knows, for the watch thread to take at its looks.
 final class ProbeMailbox: Sendable {
-  private let state = Mutex(ProbeLog())
+  private struct State {
+    var log = ProbeLog()
+    /// With `--record`, since they were last taken.
+    var unrecorded: [ProbeEvent] = []
+  }
 
-  var log: ProbeLog { state.withLock { $0 } }
-  var facts: ProbeFacts { state.withLock { $0.facts } }
+  private let isRecorded: Bool
+  private let state = Mutex(State())
 
-  func change(_ body: (inout ProbeLog) -> Void) { state.withLock { body(&$0) } }
+  /// Of a watch that does not look.
+  private static let mostUnrecorded = 1_000
+
+  init(isRecorded: Bool) { self.isRecorded = isRecorded }
+
+  var log: ProbeLog { state.withLock { $0.log } }
+
+  func note(_ kind: ProbeEvent.Kind) {
+    let event = ProbeEvent(kind, at: isRecorded ? Instant.now.cut : .now)
+    state.withLock { state in
+      state.log.take(event)
+      if isRecorded, state.unrecorded.count < Self.mostUnrecorded { state.unrecorded.append(event) }
+    }
+  }
+
+  /// What is known by now, and what has happened since the last call.
+  func take() -> (log: ProbeLog, events: [ProbeEvent]) {
+    state.withLock { state in
+      defer { state.unrecorded = [] }
+      return (state.log, state.unrecorded)
+    }
+  }
+
+  /// The same for a look.
+  func takeFacts() -> (facts: ProbeFacts, events: [ProbeEvent]) {
+    state.withLock { state in
+      defer { state.unrecorded = [] }
+      return (state.log.facts, state.unrecorded)
+    }
+  }
 }
 
 struct ProbeRunner: Sendable {
@@ -49,7 +83,7 @@ struct ProbeRunner: Sendable {
       let began = Instant.now
       let failure = ask(&buffer)
       if let failure {
-        mailbox.change { $0.fail() }
+        mailbox.note(.failed)
         let log = mailbox.log
         if !hasTold, log.answers == 0, failure.isFinal || log.failures >= Self.attemptsBeforeNotice {
           hasTold = true
@@ -99,13 +133,13 @@ struct ProbeRunner: Sendable {
   private func ask(_ buffer: inout [UInt8]) -> Failure? {
     do throws(Failure) {
       let connection = try connect()
-      mailbox.change { $0.send(at: .now) }
+      mailbox.note(.sent)
       if let request = address.request {
         try converse(connection, request, &buffer)
       } else {
         connection.finishSending()
         _ = try receive(connection, &buffer, until: .now + Self.patience)
-        mailbox.change { $0.answer(at: .now) }
+        mailbox.note(.answered)
       }
       return nil
     } catch { return error }
@@ -143,7 +177,7 @@ struct ProbeRunner: Sendable {
     let count = try receive(connection, &buffer, until: .now + Self.patience)
     if count == 0 { throw .closed }
     guard buffer[..<count].starts(with: "HTTP/1.".utf8.prefix(count)) else { throw .notHTTP }
-    mailbox.change { $0.answer(at: .now) }
+    mailbox.note(.answered)
     var total = count
     let end = Instant.now + Self.timeToRead
     while total < Self.mostBytes, let more = try? receive(connection, &buffer, until: end), more > 0 {

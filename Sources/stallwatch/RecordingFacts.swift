@@ -33,6 +33,7 @@ extension RecordedWatch {
     thread = RecordedThread(process.thread, index: 0)
     threadReason = (options.thread ?? .auto).reason
     home = options.home
+    probe = options.probe?.text ?? ""
   }
 }
 

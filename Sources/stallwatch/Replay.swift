@@ -53,7 +53,8 @@ struct Replay: ~Copyable {
     var totals = WatchTotals(recording.watch, recording.end, busyThreads: toldBusyThreads)
     totals.finish(
       judgement.statistics, LookCount(all: judgement.looks, late: judgement.lateLooks), phases: phases,
-      at: end)
+      probe: recording.watch.probe.isEmpty ? nil : ProbeSummary(recording.watch.probe, judgement.probe),
+      judgement.responseTimes, at: end)
     try report(.summary(totals), at: end)
   }
 
@@ -92,7 +93,7 @@ struct Replay: ~Copyable {
   private mutating func sample(
     _ saturation: Saturation, _ said: RejudgedAction
   ) throws(ReportOutput.Failure) {
-    guard let thread = recording.threads[said.thread],
+    guard let thread = said.subject,
       let stack = recording.stack(of: thread.threadID, from: said.at, before: said.before)
     else { return }
     let episode = number(of: saturation.id, said.thread)
@@ -104,14 +105,14 @@ struct Replay: ~Copyable {
   private mutating func tell(
     _ saturation: Saturation, _ said: RejudgedAction
   ) throws(ReportOutput.Failure) {
-    guard let thread = recording.threads[said.thread].map(ThreadRecord.init) else { return }
+    guard let thread = said.subject.map(ThreadRecord.init) else { return }
     var told = saturation
     told.id = number(of: saturation.id, said.thread)
     try report(.saturation(told, thread), at: said.at)
   }
 
   private mutating func tell(_ ownStall: Stall, _ said: RejudgedAction) throws(ReportOutput.Failure) {
-    guard let thread = recording.threads[said.thread].map(ThreadRecord.init) else { return }
+    guard let thread = said.subject.map(ThreadRecord.init) else { return }
     let number = number(of: ownStall.id, said.thread)
     var stall = ownStall
     stall.id = number
@@ -129,7 +130,10 @@ struct Replay: ~Copyable {
   private mutating func tellOthers(until moment: Instant) throws(ReportOutput.Failure) {
     while let notice = notices.first, notice.at <= moment {
       notices.removeFirst()
-      if let record = NoticeRecord(notice) { try report(.notice(record), at: notice.at) }
+      // Which reports are held back is judged again.
+      if let record = NoticeRecord(notice), record.kind != .reportsLimited {
+        try report(.notice(record), at: notice.at)
+      }
     }
     while let busy = busyThreads.first, busy.at <= moment {
       busyThreads.removeFirst()

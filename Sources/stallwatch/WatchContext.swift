@@ -3,6 +3,7 @@
 internal import CommandLineOptions
 internal import Linux
 internal import Observation
+internal import Recordings
 internal import Reports
 internal import StallCore
 
@@ -45,7 +46,7 @@ final class WatchContext {
     self.camera = camera
     self.observerWay = observerWay
     self.queue = queue
-    probe = options.probe.map { _ in ProbeMailbox() }
+    probe = options.probe.map { _ in ProbeMailbox(isRecorded: recorder != nil) }
     surroundings = SurroundingsReader(process: process.id)
     companions = CompanionStacks(options.stacks, process: process.id)
   }
@@ -87,10 +88,22 @@ final class WatchContext {
     try startThread(name: "probe") { runner.run() }
   }
 
-  var probeSummary: ProbeSummary? {
-    guard let probe, let address = options.probe else { return nil }
-    return ProbeSummary(address.text, probe.log)
+  /// What questions from outside have shown up to a look; nil: nobody is asked.
+  func takeProbeFacts(at moment: Instant) -> ProbeFacts? {
+    guard let (facts, events) = probe?.takeFacts() else { return nil }
+    recorder?.probed(events, at: moment)
+    return facts
   }
+
+  /// The last word on them.
+  func takeProbeSummary() -> ProbeSummary? {
+    guard let address = options.probe, let (log, events) = probe?.take() else { return nil }
+    recorder?.probed(events, at: .now)
+    return ProbeSummary(address.text, log)
+  }
+
+  /// As a recording keeps it, so that a replay judges what is judged here.
+  func kept<Value: RecordedInMicroseconds>(_ value: Value) -> Value { recorder == nil ? value : value.cut }
 
   /// More than one thread is followed, or may be.
   var mayFollowMany: Bool {

@@ -221,6 +221,7 @@ final class WatchLoop {
     if end != .targetEnded { for thread in threads { thread.look(dueAt: .now) } }
     for thread in threads { thread.end(end == .targetEnded ? .targetExited : .watchEnded) }
     context.tellProgramChanges(at: .now, isLast: true)
+    let probe = context.takeProbeSummary()
     context.recorder?.finish()
     var looks = context.retiredLooks
     var statistics = context.retiredStatistics
@@ -230,9 +231,8 @@ final class WatchLoop {
       looks.add(thread.looks)
       statistics.add(thread.detector.statistics)
     }
-    totals.finish(
-      statistics, looks, phases: context.phases, probe: context.probeSummary, responseTimes,
-      targetStopped: context.camera.targetStopped,
-      helperCPU: context.camera.helperCPUTime, at: .now)
+    totals.finish(statistics, looks, phases: context.phases, probe: probe, responseTimes, at: .now)
+    totals.addCost(
+      targetStopped: context.camera.targetStopped, helperCPU: context.camera.helperCPUTime)
   }
 }

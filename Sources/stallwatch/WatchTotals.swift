@@ -37,27 +37,20 @@ struct WatchTotals: Sendable {
   }
 
   mutating func finish(
-    _ statistics: LoopStatistics, _ looks: LookCount, phases: PhaseCounts, at end: Instant
-  ) {
-    self.phases = phases
-    self.statistics = statistics
-    self.looks = looks
-    watched = end - began
-  }
-
-  mutating func finish(
     _ statistics: LoopStatistics, _ looks: LookCount, phases: PhaseCounts, probe: ProbeSummary?,
-    _ responseTimes: ResponseTimes, targetStopped: Duration,
-    helperCPU: Duration,
-    at end: Instant
+    _ responseTimes: ResponseTimes, at end: Instant
   ) {
     self.statistics = statistics
     self.looks = looks
     self.phases = phases
     self.probe = probe
     self.responseTimes = responseTimes
-    self.targetStopped = targetStopped
     watched = end - began
+  }
+
+  /// Of a watch of our own.
+  mutating func addCost(targetStopped: Duration, helperCPU: Duration) {
+    self.targetStopped = targetStopped
     cpuTime = .nanoseconds(Clock.ownCPUNanoseconds) - ownCPUBefore + helperCPU
   }
 }

@@ -13,6 +13,7 @@ extension FuzzedParser {
     var last = Instant(nanoseconds: 0)
     while !judgement.isAtEnd {
       for said in judgement.next() {
+        check(said.action)
         expect(said.at >= last, "the judgement goes back in time")
         expect(said.before >= said.at, "a look is over before it began")
         last = said.at
@@ -21,6 +22,18 @@ extension FuzzedParser {
       }
     }
     _ = judgement.statistics
+    _ = judgement.probe.percentile(99)
+    let times = judgement.responseTimes
+    expect(times.sorted.count == min(times.count, 10_000), "answers are lost")
+  }
+
+  private static func check(_ action: StallAction) {
+    _ = action.with { stall in
+      guard let surroundings = stall.surroundings else { return }
+      expect(surroundings.over > .zero, "surroundings of no time")
+      expect((0...1).contains(surroundings.throttledShare), "throttled for more than the time")
+      _ = surroundings.highShares()
+    }
   }
 
   private static var recordings: [[UInt8]] {
@@ -31,7 +44,10 @@ extension FuzzedParser {
     bytes.append(RecordedThread(index: 0, threadID: 7, name: "viewer", role: .main))
     let beginning = bytes.bytes
     var encoder = LookEncoder()
-    for number in 0..<30 { append(number, &encoder, &bytes) }
+    for number in 0..<30 {
+      appendBeside(number, &encoder, &bytes)
+      append(number, &encoder, &bytes)
+    }
     var frame = Frame(programCounter: 1, trust: .exact)
     frame.symbol = "load"
     let stack = Stack(
@@ -46,10 +62,34 @@ extension FuzzedParser {
     bytes.append(PhaseFact.askedToQuit(at: at, mayGoOn: true), 0)
     bytes.appendBackground(true, 0)
     bytes.appendJudged(0, false)
+    bytes.append(worker: RecordedThread(index: 0, threadID: 9, name: "pool", role: .mainQueue))
+    bytes.appendPingTaken(after: .milliseconds(2))
+    bytes.appendMissed(0)
+    bytes.appendEnded(0, .targetExited, at: at)
     bytes.appendEnded(0, .threadEnded, at: at)
     facts.append(RecordedExit(at: at, how: .exited(1), survivors: nil), to: &bytes)
     facts.append(RecordedEnd(at: at, cpuTime: .zero, targetStopped: .zero), to: &bytes)
     return [bytes.bytes, beginning]
+  }
+
+  /// Readings of the surroundings at every other look, and a probe that is out for ten.
+  private static func appendBeside(
+    _ number: Int, _ encoder: inout LookEncoder, _ bytes: inout RecordingBytes
+  ) {
+    let at = Instant(nanoseconds: 1_000_000_000) + .milliseconds(30 * number)
+    if number % 2 == 0 {
+      let time = Duration.milliseconds(number)
+      let throttled = number > 4 ? Throttling(times: UInt64(number), time: time) : nil
+      encoder.append(
+        SurroundingsReading(
+          at: at, throttled: throttled, stolen: time, pressure: Pressure(cpu: time, memory: nil, disk: .zero),
+          majorFaults: UInt64(number)),
+        of: 0, to: &bytes)
+    }
+    if number % 10 == 3 {
+      encoder.append(
+        [ProbeEvent(.answered, at: at - .milliseconds(1)), ProbeEvent(.sent, at: at)], to: &bytes)
+    }
   }
 
   private static func append(_ number: Int, _ encoder: inout LookEncoder, _ bytes: inout RecordingBytes) {

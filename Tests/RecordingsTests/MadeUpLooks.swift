@@ -100,6 +100,7 @@ enum MadeUpFacts {
     watch.startedAt = Instant(nanoseconds: 4_000_000_000_000)
     (watch.thread, watch.threadReason) = (thread, "the first thread of the process")
     watch.home = HomeSelector("epoll:7")
+    watch.probe = "http://localhost:8080/"
     return watch
   }
 
@@ -140,6 +141,34 @@ enum MadeUpFacts {
   static let end = RecordedEnd(
     at: Instant(nanoseconds: 6_000_000_000_000), cpuTime: .milliseconds(12), targetStopped: .microseconds(31))
 
+  /// Each with something else that is new, can be read for the first time, or cannot be read any more.
+  static var readings: [SurroundingsReading] {
+    let at = Instant(nanoseconds: 5_000_000_000_000)
+    let throttled = Throttling(times: 7, time: .milliseconds(31))
+    var readings = [
+      SurroundingsReading(at: at, throttled: nil, stolen: nil, pressure: Pressure(), majorFaults: 0),
+      SurroundingsReading(
+        at: at + .seconds(1), throttled: throttled, stolen: .seconds(9),
+        pressure: Pressure(cpu: .seconds(3), memory: .zero, disk: .microseconds(1)), majorFaults: .max),
+    ]
+    readings.append(readings[1])
+    readings[2].at = at + .seconds(2)
+    readings.append(readings[2])
+    readings[3].throttled = Throttling(times: .max, time: .milliseconds(32))
+    (readings[3].stolen, readings[3].pressure.memory, readings[3].majorFaults) = (.seconds(8), nil, 3)
+    readings.append(readings[3])
+    (readings[4].throttled, readings[4].stolen, readings[4].pressure.disk) = (nil, nil, .seconds(70))
+    return readings
+  }
+
+  /// More than one entry holds, and time that goes back is none.
+  static var probeEvents: [ProbeEvent] {
+    let at = Instant(nanoseconds: 5_000_000_000_000)
+    return (0..<20).map { number in
+      ProbeEvent([.sent, .answered, .failed][number % 3], at: at + .microseconds(number * number))
+    }
+  }
+
   static var wholeRecording: [UInt8] {
     var bytes = RecordingBytes()
     bytes.appendHeader()
@@ -150,8 +179,14 @@ enum MadeUpFacts {
       RecordedClock(at: Instant(nanoseconds: 5_000_000_000_000), wallMicroseconds: 1_700_000_000_000_000))
     var encoder = LookEncoder()
     for look in MadeUpLooks.all.prefix(12) { encoder.append(look, of: 0, late: .milliseconds(2), to: &bytes) }
+    for reading in readings { encoder.append(reading, of: 0, to: &bytes) }
+    encoder.append(probeEvents, to: &bytes)
+    bytes.appendPingTaken(after: .milliseconds(3))
+    bytes.append(worker: thread)
+    bytes.appendMissed(0)
     facts.append(stack, to: &bytes)
     facts.append(notice, to: &bytes)
+    bytes.appendEnded(0, .targetExited, at: Instant(nanoseconds: 6_000_000_000_000))
     facts.append(exit, to: &bytes)
     facts.append(end, to: &bytes)
     return bytes.bytes
