@@ -20,7 +20,7 @@ package enum TaskIteratorRefusal: Error, Equatable, Sendable {
   package var text: String {
     switch self {
     case .notAllowed([]):
-      "refused in spite of CAP_BPF and CAP_PERFMON: a user namespace, or a security module"
+      "refused in spite of CAP_BPF and CAP_PERFMON: a filter, a security module, or a user namespace"
     case .notAllowed(let missing):
       "it needs " + missing.map { "CAP_\($0.name)" }.joined(separator: " and ")
     case .kernelTooOld: "it needs Linux 5.15"

@@ -50,7 +50,7 @@ struct DoctorTests {
     try lab.giveFilesCapabilities()
     let (output, status) = try examine(as: .nobody, in: lab)
     #expect(status == .exited(1))
-    for what in ["your children", "your other programs", "task iterator", "without a stop", "memory"] {
+    for what in ["your children", "your other programs", "task iterator", "blocked threads", "memory"] {
       #expect(line(what, in: output)?.contains(" yes") == true, "\(output)")
     }
     #expect(line("programs of others", in: output)?.contains(" no ") == true)
@@ -93,7 +93,8 @@ struct DoctorTests {
     let (output, status) = try examine(as: .root, launcher: "\(lab.targetProgram) deny bpf 1", in: lab)
     #expect(status == .exited(1))
     for what in ["task iterator", "blocked threads"] {
-      #expect(line(what, in: output)?.contains("it needs CAP_BPF and CAP_PERFMON") == true, "\(output)")
+      #expect(
+        line(what, in: output)?.contains("refused in spite of CAP_BPF and CAP_PERFMON") == true, "\(output)")
     }
     #expect(line("by a brief stop", in: output)?.contains(" yes") == true)
   }
