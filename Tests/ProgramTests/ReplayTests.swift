@@ -80,6 +80,15 @@ import Testing
       "head -c -20 \(file) >\(file).cut; stallwatch replay \(file).cut -t 200ms 2>&1")
     #expect(early.contains("ends early: replayed what is there"))
     #expect(early.contains("STALL") && status == .exited(0))
+    // An end of no kind that there is.
+    let (damaged, used) = try shell(
+      "{ cat \(file); printf '\\031\\003\\000\\001\\002'; } >\(file).bad; "
+        + "stallwatch replay \(file).bad -t 200ms 2>&1")
+    #expect(damaged.contains("is damaged at byte") && damaged.contains("replayed what is before that"))
+    #expect(damaged.contains("STALL") && used == .exited(0))
+    let (useless, noBegin) = try shell(
+      "printf 'stallwatch recording\\n\\001\\011\\001\\001' >\(file).bad; stallwatch replay \(file).bad 2>&1")
+    #expect(useless.contains("is damaged where it begins") && noBegin == .exited(2))
     let (refused, wrong) = try shell("stallwatch replay \(file) --interval 20ms 2>&1")
     #expect(refused.contains("--interval has no meaning for replay, only for watch and run"))
     #expect(wrong == .exited(2))
