@@ -182,20 +182,37 @@ package struct ThreadDumpRecord: Sendable, Encodable {
   }
 }
 
+/// How many threads of a dump have no stack for one reason.
+package struct MissingStacks: Sendable, Encodable {
+  let reason: EscapedText
+  let threads: Int
+
+  /// - Parameter reason: a sentence without a full stop.
+  package init(reason: String, threads: Int) {
+    self.reason = EscapedText(reason)
+    self.threads = threads
+  }
+}
+
 package struct DumpSummaryRecord: Sendable, Encodable {
   let threads: Int
   let withoutStack: Int
+  /// Nil if none is missing.
+  let missingStacks: [MissingStacks]?
   let omitted: Int
   let took: Milliseconds
   let targetStopped: Int64
 
   /// - Parameters:
   ///   - threads: number of `dump` records.
-  ///   - withoutStack: how many of these have no frame at all.
+  ///   - missing: why some of these have no frame at all.
   ///   - omitted: threads that were there but are not in the dump.
-  package init(threads: Int, withoutStack: Int, omitted: Int, took: Duration, targetStopped: Duration) {
+  package init(
+    threads: Int, missing: [MissingStacks], omitted: Int, took: Duration, targetStopped: Duration
+  ) {
     self.threads = threads
-    self.withoutStack = withoutStack
+    withoutStack = missing.reduce(0) { $0 + $1.threads }
+    missingStacks = missing.isEmpty ? nil : missing
     self.omitted = omitted
     self.took = Milliseconds(took)
     self.targetStopped = targetStopped.wholeMicroseconds
@@ -204,6 +221,7 @@ package struct DumpSummaryRecord: Sendable, Encodable {
   private enum CodingKeys: String, CodingKey {
     case threads
     case withoutStack = "without_stack"
+    case missingStacks = "missing_stacks"
     case omitted
     case took = "took_ms"
     case targetStopped = "target_stopped_us"

@@ -57,8 +57,7 @@ extension ExitRecord {
 
 extension ThreadDumpRecord {
   func lines(_ style: TextStyle) -> [String] {
-    let heading = "thread \(thread.threadID) \"\(thread.name.text)\"" + (thread.role == .main ? ", main" : "")
-    return [style.palette.strong(heading)] + stacks.flatMap { $0.lines(style) }
+    [style.palette.strong(thread.heading)] + stacks.flatMap { $0.lines(style) }
   }
 }
 
@@ -67,10 +66,14 @@ extension DumpSummaryRecord {
     var text = counted(threads, "thread")
     if withoutStack > 0 { text += ", \(grouped(withoutStack)) without a stack" }
     if omitted > 0 { text += ", \(grouped(omitted)) more not shown" }
-    return [
-      text + " · in \(took.duration.spoken); target stopped \(Duration.microseconds(targetStopped).spoken)"
-    ]
+    let stopped = Duration.microseconds(targetStopped).spoken
+    return [text + " · in \(took.duration.spoken); target stopped \(stopped)"]
+      + (missingStacks ?? []).map(\.line)
   }
+}
+
+extension MissingStacks {
+  fileprivate var line: String { "  \(counted(threads, "thread")) without a stack: \(reason.text)" }
 }
 
 /// Signals of Linux on x86-64 and arm64 from number 1, as in signal(7).

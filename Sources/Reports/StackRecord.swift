@@ -96,7 +96,7 @@ struct KernelFrameRecord: Sendable, Encodable {
   }
 }
 
-struct FrameRecord: Sendable, Encodable {
+struct FrameRecord: Hashable, Sendable, Encodable {
   let programCounter: Address
   let module: EscapedText?
   let moduleBytes: ExactBytes?

@@ -8,6 +8,7 @@ package struct TextFormat: ReportFormat {
   /// Hints about runtimes; once is enough.
   private var hinted: Set<String> = []
   private var judgesStalls = true
+  private var folded = FoldedThreads()
 
   /// - Parameter localTime: seconds since 1970 to the local date and time.
   package init(
@@ -18,16 +19,31 @@ package struct TextFormat: ReportFormat {
   }
 
   package mutating func render(_ record: Record) -> [UInt8] {
-    var lines = lines(of: record)
+    let lines = linesNow(of: record)
     if lines.isEmpty { return [] }
-    if style.detail == .normal {
-      for hint in record.body.stacks.flatMap(\.hints) where hinted.insert(hint).inserted {
-        lines.append("  \(hint)")
-      }
-    }
     let isFirst = day == nil
     let text = dateLine(at: record.moment) + (isFirst ? Array(lines.drop(while: \.isEmpty)) : lines)
     return Array((text.joined(separator: "\n") + "\n").utf8)
+  }
+
+  /// The threads of a dump are told when something else comes; one by one where each has evidence of its own.
+  private mutating func linesNow(of record: Record) -> [String] {
+    if case .dump(let fields) = record.body, style.detail != .everything { return fold(fields) }
+    let held = folded.take(style)
+    let lines = lines(of: record)
+    return held + lines + (lines.isEmpty ? [] : newHints(record.body.stacks))
+  }
+
+  private mutating func fold(_ record: ThreadDumpRecord) -> [String] {
+    if folded.add(record) { return [] }
+    let held = folded.isFull ? folded.take(style) : []
+    folded.begin(with: record, record.stacks.flatMap { $0.lines(style) } + newHints(record.stacks))
+    return held
+  }
+
+  private mutating func newHints(_ stacks: [StackRecord]) -> [String] {
+    guard style.detail == .normal else { return [] }
+    return stacks.flatMap(\.hints).filter { hinted.insert($0).inserted }.map { "  \($0)" }
   }
 
   private mutating func lines(of record: Record) -> [String] {

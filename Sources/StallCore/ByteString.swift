@@ -10,11 +10,17 @@ package struct ByteString: Hashable, Sendable {
   package init(_ text: String) { bytes = Array(text.utf8) }
 
   /// True if the bytes are valid UTF-8 and need no escape, so that `escaped` alone tells everything.
-  package var isPlain: Bool { bytes == Array(escaped.utf8) && !bytes.contains(0x5C) }
+  package var isPlain: Bool {
+    (isPrintableASCII || bytes == Array(escaped.utf8)) && !bytes.contains(0x5C)
+  }
+
+  /// As nearly all names are, and then nothing need be looked up for them.
+  private var isPrintableASCII: Bool { bytes.allSatisfy { 0x20 <= $0 && $0 < 0x7F } }
 
   /// The text with every byte that is no part of valid UTF-8 as `\xff`, and every character that could steer a
   /// terminal or hide text (C0, C1, DEL, bidirectional marks, line separators) as `\x1b` or `\u{202e}`.
   package var escaped: String {
+    if isPrintableASCII { return String(decoding: bytes, as: UTF8.self) }
     var result = ""
     result.reserveCapacity(bytes.count)
     var rest = bytes[...]

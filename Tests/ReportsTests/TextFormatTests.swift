@@ -18,6 +18,7 @@ private func text(_ records: [Record], _ style: TextStyle) -> [UInt8] {
     try expect(text(ordinaryWatch, TextStyle()), isFile: "watch.txt")
     try expect(text(quietWatch, TextStyle()), isFile: "watch-without-stalls.txt")
     try expect(text(dumpedThreads, TextStyle()), isFile: "dump.txt")
+    try expect(text(dumpedCrowd, TextStyle()), isFile: "dump-crowd.txt")
     try expect(text(ordinaryWatch, TextStyle(detail: .everything)), isFile: "watch-verbose.txt")
     try expect(text(ordinaryWatch, TextStyle(detail: .reportsOnly)), isFile: "watch-quiet.txt")
     try expect(text(ordinaryWatch, TextStyle(width: 60)), isFile: "watch-narrow.txt")
@@ -43,12 +44,31 @@ private func text(_ records: [Record], _ style: TextStyle) -> [UInt8] {
     let interpreted = stack([
       frame(0x7F00_0000_1000, "_PyEval_EvalFrameDefault", "/usr/lib/libpython3.11.so.1.0")
     ])
-    let twice = series(
-      "build-3", [(0, .dump(ThreadDumpRecord(interpreted))), (0, .dump(ThreadDumpRecord(interpreted)))])
+    var other = interpreted
+    other.frames.append(frame(0x7F00_0000_2000, "_PyEval_EvalFrameDefault", "/usr/lib/libpython3.11.so.1.0"))
+    let twice = dump([interpreted, other])
     let output = String(decoding: text(twice, TextStyle()), as: UTF8.self)
     #expect(output.split(separator: "Python functions are not shown").count == 2)
     let verbose = String(decoding: text(twice, TextStyle(detail: .everything)), as: UTF8.self)
     #expect(!verbose.contains("are not shown"))
+  }
+
+  @Test func withEvidenceEveryThreadIsShownByItself() {
+    let verbose = String(decoding: text(dumpedCrowd, TextStyle(detail: .everything)), as: UTF8.self)
+    #expect(verbose.ranges(of: "thread 4300 ").count == 1 && verbose.ranges(of: "thread 4304 ").count == 1)
+    #expect(!verbose.contains("like this"))
+  }
+
+  /// Of ten thousand different stacks no more are held back than memory allows, and none is lost.
+  @Test func whatADumpHoldsBackIsBounded() {
+    var format = TextFormat(style: TextStyle())
+    let deepStacks = (0..<2_000).map { number in
+      stack((0..<64).map { frame(UInt64(number) << 16 + $0, "deep", "/opt/viewer/bin/viewer") })
+    }
+    let parts = dump(deepStacks).map { format.render($0) }
+    #expect(parts.count { !$0.isEmpty } > 5)
+    let shown = parts.map { String(decoding: $0, as: UTF8.self).ranges(of: "thread 4242").count }
+    #expect(shown.reduce(0, +) == 2_000)
   }
 
   @Test func framesFitTheWidth() {
