@@ -55,11 +55,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   /// Reads a pseudo file from its start, at most `limit` bytes: `/proc` files grow while they are read, and a hostile
   /// process can make some of them as large as it likes.
-  package func readAll(limit: Int) throws(Errno) -> [UInt8] {
+  package func readAll(from start: Int = 0, limit: Int) throws(Errno) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: min(limit, 65_536))
     while bytes.count < limit {
-      let offset = bytes.count
+      let offset = start + bytes.count
       let room = min(chunk.count, limit - bytes.count)
       let count = try systemCall { () -> Int in
         unsafe chunk.withUnsafeMutableBytes { unsafe pread(rawValue, $0.baseAddress, room, offset) }

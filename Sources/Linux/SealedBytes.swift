@@ -13,22 +13,13 @@ package final class SealedBytes: Sendable {
 
   /// Copies bytes into a new sealed file.
   package static func copy(_ bytes: RawSpan) throws(Errno) -> SharedFile {
-    let descriptor = FileDescriptor(
-      owning: try systemCall { unsafe clinux_memfd_create("stallwatch") })
-    let raw = descriptor.rawValue
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = try systemCall {
-        unsafe rest.withUnsafeBytes { unsafe write(raw, $0.baseAddress, $0.count) }
-      }
-      rest = rest.extracting(droppingFirst: count)
-    }
-    _ = try systemCall { clinux_memfd_seal(raw) }
-    return SharedFile(descriptor)
+    var builder = try Builder()
+    try builder.append(bytes)
+    return try builder.seal()
   }
 
-  package func bytes(limit: Int) throws(Errno) -> [UInt8] {
-    try file.descriptor.readAll(limit: limit)
+  package func bytes(from start: Int = 0, limit: Int) throws(Errno) -> [UInt8] {
+    try file.descriptor.readAll(from: start, limit: limit)
   }
 
   package var count: Int {
@@ -41,12 +32,26 @@ package final class SealedBytes: Sendable {
 }
 
 extension SealedBytes {
-  /// Bytes that come in pieces, each with its place; what lies between is zero and takes no room.
+  /// Bytes that come in pieces, one behind the other or each with its place; what lies between is zero and takes no room.
   package struct Builder: ~Copyable {
     private let descriptor: FileDescriptor
+    /// Of the pieces that came one behind the other.
+    package private(set) var count = 0
 
     package init() throws(Errno) {
       descriptor = FileDescriptor(owning: try systemCall { unsafe clinux_memfd_create("stallwatch") })
+    }
+
+    package mutating func append(_ bytes: RawSpan) throws(Errno) {
+      let raw = descriptor.rawValue
+      var rest = bytes
+      while !rest.isEmpty {
+        let written = try systemCall {
+          unsafe rest.withUnsafeBytes { unsafe Glibc.write(raw, $0.baseAddress, $0.count) }
+        }
+        rest = rest.extracting(droppingFirst: written)
+        count += written
+      }
     }
 
     /// False if it could not be written whole.

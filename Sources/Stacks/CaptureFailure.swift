@@ -11,6 +11,8 @@ package enum CaptureFailure: Error, Hashable, Sendable {
   case moved
   /// It is on a CPU, and only a stop could show where.
   case running
+  /// The same, and the kernel allows no samples of it.
+  case runningUnsampled(Errno)
   /// It idles in its loop; stopping it is never worth it.
   case parked
   /// It is in a call that a stop would make fail or come back short.
@@ -55,6 +57,7 @@ package enum CaptureFailure: Error, Hashable, Sendable {
     case .timedOut: "did not answer in time"
     case .moved: "kept moving while its stack was copied"
     case .running: "is running, and may only be looked at while blocked"
+    case .runningUnsampled(let error): "is running, and perf samples are not allowed (\(error.text))"
     case .parked: "idles in its loop and is not stopped for a look"
     case .inFragileCall(let number): "is in a system call (\(number)) that a stop would disturb"
     case .uninterruptible: "is in an uninterruptible kernel wait (D)"

@@ -8,7 +8,7 @@ internal import StallCore
 package struct CaptureRequest: Equatable {
   package enum Kind: UInt64 {
     case thread, memory, maps, commandLine, mappedFile, debugFile, perfMap, copyOfModule, executable,
-      mainQueue, raiseWakeUp, wakeUp, kernelStack
+      mainQueue, raiseWakeUp, wakeUp, kernelStack, threads
   }
 
   var id: UInt64 = 0
@@ -19,6 +19,8 @@ package struct CaptureRequest: Equatable {
   var address: UInt64 = 0
   var count = 0
   var patience: Int64 = 0
+  /// `count` bytes are all there is of the stack: none of it lies behind them. Not sent; of members of a group.
+  var isWhole = false
   var bytes: [UInt8] = []
 
   static let headerSize = 8 * 8
@@ -155,6 +157,7 @@ extension CaptureFailure {
     case .inFragileCall(let number): (101, Int64(number))
     case .traced(let tracer): (102, Int64(tracer))
     case .helperUnavailable(let error): (103, Int64(error.code))
+    case .runningUnsampled(let error): (104, Int64(error.code))
     default: (UInt64((CaptureFailure.plain.firstIndex(of: self) ?? 0) + 1), 0)
     }
   }
@@ -166,6 +169,7 @@ extension CaptureFailure {
     case 101: self = .inFragileCall(number: Int(number))
     case 102: self = .traced(by: number)
     case 103: self = .helperUnavailable(Errno(number))
+    case 104: self = .runningUnsampled(Errno(number))
     case 1...UInt64(CaptureFailure.plain.count): self = CaptureFailure.plain[Int(wireCode) - 1]
     default: self = .malformedReply
     }

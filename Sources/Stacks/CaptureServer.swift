@@ -55,6 +55,7 @@ package struct CaptureServer: ~Copyable {
   ) throws(CaptureFailure) -> SharedFile? {
     switch request.kind {
     case .thread: return try captureThread(request, &reply)
+    case .threads: return try captureThreads(request, &reply)
     case .maps: return try readFile("/proc/\(request.processID)/task/\(request.threadID)/maps")
     case .commandLine: return try readFile("/proc/\(request.processID)/cmdline")
     case .memory:
@@ -83,11 +84,7 @@ package struct CaptureServer: ~Copyable {
     _ request: CaptureRequest, _ reply: inout CaptureReply
   ) throws(CaptureFailure) -> SharedFile? {
     let captured = try copyThread(request, &reply)
-    reply.way = captured.way
-    reply.registers = captured.registers
-    reply.stack = captured.stack.layout
-    reply.stoppedNanoseconds = captured.stoppedNanoseconds
-    reply.takenAtNanoseconds = captured.takenAtNanoseconds
+    reply.tell(of: captured)
     if reply.stack.count == 0 { return nil }
     return try sealed(unsafe buffer.prefix(reply.stack.count).bytes)
   }
@@ -96,7 +93,10 @@ package struct CaptureServer: ~Copyable {
   private func copyThread(
     _ request: CaptureRequest, _ reply: inout CaptureReply
   ) throws(CaptureFailure) -> CapturedThread {
-    guard let blocked = request.blocked else { return try tryWays(request) }
+    guard let blocked = request.blocked else {
+      var attempt = Attempt(request)
+      return try tryWays(request, &attempt)
+    }
     let captured = try IteratorCapture.take(blocked, buffer: buffer, limit: request.count)
     let look = ThreadLook(processID: request.processID, threadID: request.threadID)
     reply.bytes = kernelStack(of: look) { blocked.hasNotMoved(until: $0) }
@@ -120,11 +120,54 @@ package struct CaptureServer: ~Copyable {
     }
   }
 
+  /// Beyond this, those that are left are to be asked for again.
+  private static let mostBytesOfThreads = 4 << 20
+
+  /// Nobody is held, since one that does not come to a stop would cost all the others.
+  private func captureThreads(
+    _ request: CaptureRequest, _ reply: inout CaptureReply
+  ) throws(CaptureFailure) -> SharedFile? {
+    guard let members = request.members else { throw .malformedReply }
+    let end = Clock.monotonicNanoseconds &+ max(0, request.patience) / 2
+    do throws(Errno) {
+      var stacks = try SealedBytes.Builder()
+      for member in members {
+        let isLate = Clock.monotonicNanoseconds > end || stacks.count > Self.mostBytesOfThreads
+        let answer = isLate ? CaptureReply(id: request.id, failure: .timedOut) : capture(member, request)
+        if answer.stack.count > 0 { try stacks.append(unsafe buffer.prefix(answer.stack.count).bytes) }
+        reply.bytes += answer.encoded()
+      }
+      if stacks.count == 0 { return nil }
+      return try stacks.seal()
+    } catch { throw CaptureFailure(error) }
+  }
+
+  private func capture(_ member: GroupMember, _ group: CaptureRequest) -> CaptureReply {
+    let request = group.request(for: member)
+    var reply = CaptureReply(id: request.id)
+    do { reply.tell(of: try copyTogether(request)) } catch {
+      reply = CaptureReply(id: request.id, failure: error)
+    }
+    return reply
+  }
+
+  /// What the kernel does for it is left out: there is no room for that.
+  private func copyTogether(_ request: CaptureRequest) throws(CaptureFailure) -> CapturedThread {
+    if let blocked = request.blocked {
+      return try IteratorCapture.take(
+        blocked, buffer: buffer, limit: request.count, isWhole: request.isWhole)
+    }
+    var attempt = Attempt(request)
+    attempt.maySeize = false
+    return try tryWays(request, &attempt)
+  }
+
   /// A thread that wakes every millisecond may move during each copy, and needs to be caught in between.
   private static let attempts = 5
 
-  private func tryWays(_ request: CaptureRequest) throws(CaptureFailure) -> CapturedThread {
-    var attempt = Attempt(request)
+  private func tryWays(
+    _ request: CaptureRequest, _ attempt: inout Attempt
+  ) throws(CaptureFailure) -> CapturedThread {
     for _ in 1..<Self.attempts {
       do { return try tryWaysOnce(request, &attempt) } catch { if error != .moved { throw error } }
     }
@@ -136,6 +179,7 @@ package struct CaptureServer: ~Copyable {
     /// Three quarters of what the watch waits: the rest is for the other ways.
     let lastSample: Int64
     var maySample = true
+    var maySeize = true
     var isLast = false
 
     init(_ request: CaptureRequest) {
@@ -150,6 +194,7 @@ package struct CaptureServer: ~Copyable {
     let plan = CapturePolicy.plan(try look.conditions(), request.rules)
     var failure = plan.reasonNotToStop ?? .running
     for way in plan.ways {
+      if way == .ptrace, !attempt.maySeize { throw .timedOut }
       do {
         switch way {
         case .ptrace: return try seize(request, look, isLast: attempt.isLast)
@@ -159,8 +204,11 @@ package struct CaptureServer: ~Copyable {
         }
       } catch let error {
         if way == .perf { try afterSampling(error, &attempt) }
-        // That it runs says more than that nobody may look at that.
-        if way != .perf || plan.reasonNotToStop == nil { failure = error }
+        if way != .perf || plan.reasonNotToStop == nil {
+          failure = error
+        } else if failure == .running, case .refused(let reason) = error {
+          failure = .runningUnsampled(reason)
+        }
       }
     }
     throw hasEnded(look) ? .gone : failure

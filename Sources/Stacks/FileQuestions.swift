@@ -84,7 +84,8 @@ extension CaptureRequest {
       return SharedFile(file)
     case .copyOfModule:
       return [MemoryRegion](decoding: bytes).flatMap { TargetFileAccess.copyOfModule($0, of: processID) }
-    case .thread, .memory, .maps, .commandLine, .executable, .mainQueue, .raiseWakeUp, .wakeUp, .kernelStack:
+    case .thread, .threads, .memory, .maps, .commandLine, .executable, .mainQueue, .raiseWakeUp, .wakeUp,
+      .kernelStack:
       return nil
     }
   }

@@ -12,14 +12,14 @@ enum IteratorCapture {
   /// off it ever since, and what was read meanwhile is of that one moment; else this fails with `moved`. With `refused` it
   /// fails where the stack pointer leads nowhere: another way may reach more.
   static func take(
-    _ blocked: BlockedRegisters, buffer: borrowing CopyBuffer, limit: Int
+    _ blocked: BlockedRegisters, buffer: borrowing CopyBuffer, limit: Int, isWhole: Bool = false
   ) throws(CaptureFailure) -> CapturedThread {
     let takenAt = Clock.monotonicNanoseconds
     let threadID = blocked.threadID
     let memory = ProcessMemory(ofThread: threadID)
     var stack = StackCopy(
       from: blocked.registers.stackPointer, memory: memory, buffer: buffer, limit: limit)
-    if stack.isCut(at: limit) {
+    if stack.isCut(at: limit), !isWhole {
       stack.addRest(ofThread: threadID, memory: memory, buffer: buffer, isLater: false)
     }
     let now = try ThreadLook(processID: threadID, threadID: threadID).schedulerStatistics()

@@ -12,9 +12,11 @@ package final class RawCapture: Sendable {
   /// What the thread did in the kernel, in the kernel's words; empty where that is not known.
   package let kernelStack: [UInt8]
   let layout: StackLayout
+  /// Of one thread, or of several.
   private let stack: SealedBytes?
+  let offsetInStack: Int
 
-  init(threadID: Int32, reply: CaptureReply, stack: SealedBytes?) {
+  init(threadID: Int32, reply: CaptureReply, stack: SealedBytes?, at offset: Int = 0) {
     self.threadID = threadID
     way = reply.way
     registers = reply.registers
@@ -23,6 +25,7 @@ package final class RawCapture: Sendable {
     kernelStack = reply.bytes
     layout = reply.stack
     self.stack = stack
+    offsetInStack = offset
   }
 
   package var stackByteCount: Int { layout.count }
@@ -30,9 +33,12 @@ package final class RawCapture: Sendable {
   /// The stack bytes, for another process; nil if there are none.
   package var rawStackDescriptor: Int32? { stack?.rawDescriptor }
 
+  /// Its stack bytes lie in the same file.
+  package func sharesStack(with other: RawCapture) -> Bool { stack === other.stack }
+
   /// Reads the stack bytes; they may be none.
   package func snapshot() throws(Errno) -> ThreadSnapshot {
-    let bytes = try stack?.bytes(limit: CopyBuffer.capacity) ?? []
+    let bytes = try stack?.bytes(from: offsetInStack, limit: min(layout.count, CopyBuffer.capacity)) ?? []
     return ThreadSnapshot(
       threadID: threadID, way: way, registers: registers, pieces: layout.pieces(of: bytes),
       stoppedFor: stoppedFor, takenAt: takenAt)

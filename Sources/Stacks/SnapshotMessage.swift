@@ -14,6 +14,7 @@ extension RawCapture {
     writer.append(layout.restCount)
     writer.append(layout.isRestLater)
     writer.append(layout.isInterruptedLater)
+    writer.append(offsetInStack)
     registers.encode(into: &writer)
   }
 }
@@ -32,7 +33,7 @@ extension Registers {
 }
 
 extension ThreadSnapshot {
-  /// `stack`: the file that came beside the message, if any.
+  /// `stack`: the file that came beside the message, if any; others' stack bytes may be in it as well.
   package init(decoding reader: inout MessageReader, stack: SharedFile?) throws(MessageReader.Malformed) {
     let threadID = Int32(truncatingIfNeeded: try reader.word())
     let most = 0...CopyBuffer.capacity
@@ -42,8 +43,10 @@ extension ThreadSnapshot {
     layout.restCount = try reader.integer(in: most)
     layout.isRestLater = try reader.flag()
     layout.isInterruptedLater = try reader.flag()
+    let offset = try reader.integer(in: 0...Int(Int32.max))
     let registers = try Registers(decoding: &reader)
-    let bytes = stack.flatMap { try? SealedBytes($0).bytes(limit: CopyBuffer.capacity) }
+    let count = min(layout.count, CopyBuffer.capacity)
+    let bytes = stack.flatMap { try? SealedBytes($0).bytes(from: offset, limit: count) }
     self.init(
       threadID: threadID, way: .ptrace, registers: registers, pieces: layout.pieces(of: bytes ?? []),
       stoppedFor: .zero, takenAt: Instant(nanoseconds: 0))

@@ -42,11 +42,34 @@ import Testing
     CaptureFailure.gone, .refused(.notPermitted), .timedOut, .moved, .running, .parked,
     .inFragileCall(number: 232), .uninterruptible, .stoppedBySignal, .traced(by: 77), .frozen, .dumpingCore,
     .kernelThread, .thirtyTwoBit, .stopsForbidden, .helperDied, .helperUnavailable(.noSpace), .malformedReply,
+    .runningUnsampled(.notPermitted),
   ])
   func failureSurvives(failure: CaptureFailure) throws {
     let decoded = try #require(CaptureReply(decoding: CaptureReply(id: 1, failure: failure).encoded()))
     #expect(decoded.failure == failure)
     #expect(!failure.text.isEmpty)
+  }
+
+  @Test func groupSurvives() throws {
+    var registers = Registers()
+    registers[Registers.stackPointer] = .max
+    registers[Registers.programCounter] = 0x1234
+    let blocked = BlockedRegisters(threadID: 9, registers: registers, timesScheduled: 3, runNanoseconds: .max)
+    let most = (0..<CaptureHelper.mostTogether).map {
+      GroupMember(threadID: Int32($0), isParked: $0 == 2, blocked: $0 == 9 ? blocked : nil)
+    }
+    for members in [[], most] {
+      var request = CaptureRequest(kind: .threads, processID: 12, threadID: 12)
+      request.rules = CaptureRules(mayStop: false, isDump: true)
+      request.members = members
+      let decoded = try #require(CaptureRequest(decoding: request.encoded()))
+      #expect(decoded == request && decoded.members == members)
+    }
+    var nonsense = CaptureRequest(kind: .threads, processID: 12, threadID: 12)
+    nonsense.members = most + most
+    #expect(nonsense.members == nil)
+    nonsense.bytes = [1, 2, 3]
+    #expect(nonsense.members == nil)
   }
 
   @Test(arguments: [0, 1, 8, 55, 63, 65, 247, 249, 9000])
