@@ -1,6 +1,7 @@
 // What the report thread and its analyst say to each other. Files travel beside the messages.
 
 internal import Linux
+internal import Stacks
 internal import StallCore
 
 /// How much is to be found out about a stack, from little to much.
@@ -19,20 +20,30 @@ package enum AnalysisDepth: Int, Sendable, Comparable, CaseIterable {
 enum AnalystOrder {
   /// The list of mappings, beside it, belongs to the questions that follow.
   case mappings
-  /// A copied thread; its stack bytes are beside it. What follows is for `ThreadSnapshot(decoding:stack:)`.
-  case question(id: UInt64, maxFrames: Int, depth: AnalysisDepth, snapshot: MessageReader)
+  /// Copied threads; their stack bytes are beside it, in one file. What follows is for `StackQuestion(decoding:stack:)`,
+  /// once for each.
+  case questions(count: Int, maxFrames: Int, depth: AnalysisDepth, MessageReader)
   /// The file that was asked for, beside it, or none.
   case file
   /// Where a variable is, of this name.
   case variable(id: UInt64, name: [UInt8])
 
-  static func question(id: UInt64, maxFrames: Int, depth: AnalysisDepth) -> MessageWriter {
+  /// What has room in a message of `AnalystSocket`.
+  static let mostQuestions = CaptureHelper.mostTogether
+
+  static func questions(
+    _ questions: [(id: UInt64, capture: RawCapture)], maxFrames: Int, depth: AnalysisDepth
+  ) -> [UInt8] {
     var writer = MessageWriter()
     writer.append(UInt64(1))
-    writer.append(id)
+    writer.append(questions.count)
     writer.append(maxFrames)
     writer.append(depth.rawValue)
-    return writer
+    for (id, capture) in questions {
+      writer.append(id)
+      capture.encode(into: &writer)
+    }
+    return writer.bytes
   }
 
   static func variable(id: UInt64, _ name: HeartbeatName) -> [UInt8] {
@@ -57,14 +68,25 @@ enum AnalystOrder {
     switch try reader.word() {
     case 0: self = .mappings
     case 1:
-      let id = try reader.word()
+      let count = try reader.integer(in: 1...Self.mostQuestions)
       let maxFrames = try reader.integer(in: 1...1_000_000)
       let depth = AnalysisDepth(rawValue: try reader.integer(in: 0...AnalysisDepth.allCases.count - 1))
-      self = .question(id: id, maxFrames: maxFrames, depth: depth ?? .addresses, snapshot: reader)
+      self = .questions(count: count, maxFrames: maxFrames, depth: depth ?? .addresses, reader)
     case 2: self = .file
     case 3: self = .variable(id: try reader.word(), name: try reader.string())
     default: throw MessageReader.Malformed()
     }
+  }
+}
+
+/// One of the threads that the analyst is asked about.
+struct StackQuestion {
+  let id: UInt64
+  let snapshot: ThreadSnapshot
+
+  init(decoding reader: inout MessageReader, stack: SharedFile?) throws(MessageReader.Malformed) {
+    id = try reader.word()
+    snapshot = try ThreadSnapshot(decoding: &reader, stack: stack)
   }
 }
 
@@ -73,8 +95,11 @@ enum AnalystOrder {
 enum AnalystMessage {
   /// It has started. The number of limits that it could not put on itself.
   case hello(missingLimits: Int)
-  /// How far the analysis has come. What is said comes beside it where it is long.
-  case answer(id: UInt64, isFinal: Bool, content: [UInt8])
+  /// How far the analysis has come, of one question or of several with the same answer. What is said comes beside it where
+  /// it is long.
+  case answer(ids: [UInt64], isFinal: Bool, content: [UInt8])
+  /// Last answers, as many as have room.
+  case answers([(ids: [UInt64], content: [UInt8])])
   /// The file behind a mapping, or if that cannot be opened a copy of it from memory.
   case wantsMapping(MemoryRegion)
   case wantsDebugFile(path: [UInt8])
@@ -91,11 +116,18 @@ enum AnalystMessage {
     case .hello(let missing):
       writer.append(UInt64(0))
       writer.append(missing)
-    case .answer(let id, let isFinal, let content):
+    case .answer(let ids, let isFinal, let content):
       writer.append(UInt64(1))
-      writer.append(id)
+      writer.append(ids)
       writer.append(isFinal)
       writer.append(content)
+    case .answers(let answers):
+      writer.append(UInt64(5))
+      writer.append(answers.count)
+      for (ids, content) in answers {
+        writer.append(ids)
+        writer.append(content)
+      }
     case .wantsMapping(let region):
       writer.append(UInt64(2))
       writer.append([region].encoded)
@@ -111,7 +143,8 @@ enum AnalystMessage {
     var reader = MessageReader(bytes)
     switch try reader.word() {
     case 0: self = .hello(missingLimits: try reader.integer(in: 0...16))
-    case 1: self = .answer(id: try reader.word(), isFinal: try reader.flag(), content: try reader.string())
+    case 1:
+      self = .answer(ids: try reader.ids(), isFinal: try reader.flag(), content: try reader.string())
     case 2:
       guard let region = [MemoryRegion](decoding: try reader.string())?.first else {
         throw MessageReader.Malformed()
@@ -119,7 +152,25 @@ enum AnalystMessage {
       self = .wantsMapping(region)
     case 3: self = .wantsDebugFile(path: try reader.string())
     case 4: self = .wantsPerfMap
+    case 5:
+      self = .answers(
+        try reader.list { (reader) throws(MessageReader.Malformed) in
+          (ids: try reader.ids(), content: try reader.string())
+        })
     default: throw MessageReader.Malformed()
     }
+  }
+}
+
+extension MessageWriter {
+  fileprivate mutating func append(_ ids: [UInt64]) {
+    append(ids.count)
+    for id in ids { append(id) }
+  }
+}
+
+extension MessageReader {
+  fileprivate mutating func ids() throws(Malformed) -> [UInt64] {
+    try list { (reader) throws(Malformed) in try reader.word() }
   }
 }

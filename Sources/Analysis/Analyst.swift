@@ -6,7 +6,8 @@ package import StallCore
 
 /// Owns the analyst process. A question is asked once and can be waited for several times: each time the best that is
 /// known so far is the answer. The process has one question at a time, so it is known over which one it died; it is
-/// replaced, and the new one is asked for less.
+/// replaced, and the new one is asked for less. Questions that are asked together are so while all goes well: after trouble
+/// each is asked alone.
 package final class Analyst {
   /// A question's state, for whoever asked it.
   package struct Finding: Sendable {
@@ -15,15 +16,6 @@ package final class Analyst {
     package var isFinal: Bool
     /// What was asked for and will not come, and why.
     package var missing: String?
-  }
-
-  fileprivate struct Question {
-    let capture: RawCapture
-    let maps: SealedBytes
-    var depth: AnalysisDepth
-    var isSecondTry = false
-    var best: Analysis?
-    var missing: String?
   }
 
   /// One that has not answered after this time is not computing but stuck.
@@ -44,11 +36,11 @@ package final class Analyst {
   private let patience: Duration
   private var worker: WorkerProcess
   private var broker: FileBroker
-  private var questions: [UInt64: Question] = [:]
+  private var questions: [UInt64: AnalystQuestion] = [:]
   private var done: [UInt64: Finding] = [:]
   private var lastID: UInt64 = 0
-  /// What the process works on. Its answer may not be wanted any more.
-  private var current: (id: UInt64, depth: AnalysisDepth, since: Int64)?
+  /// What the process works on. Its answers may not be wanted any more.
+  private var current: (ids: [UInt64], depth: AnalysisDepth, since: Int64)?
   /// What cannot be had for a while, so that what kills the process over and over costs little.
   private var trouble: (depth: AnalysisDepth, missing: String?, end: Int64)?
   private var sentMaps: SealedBytes?
@@ -100,9 +92,21 @@ package final class Analyst {
 
   /// `most`: no more is asked for, even if more is usual.
   package func ask(_ capture: RawCapture, maps: SealedBytes, most: AnalysisDepth = .lines) -> UInt64 {
+    defer { sendNext() }
+    return add(AnalystQuestion(capture: capture, maps: maps, depth: min(depth, most)))
+  }
+
+  /// Asks about many at once where their stack bytes lie in one file, for which equal stacks are named once. Their frames
+  /// have no stack pointers then, and nothing is known of them before all is.
+  package func ask(together captures: [RawCapture], maps: SealedBytes) -> [UInt64] {
+    defer { sendNext() }
+    let group = lastID + 1
+    return captures.map { add(AnalystQuestion(capture: $0, maps: maps, depth: depth, group: group)) }
+  }
+
+  private func add(_ question: AnalystQuestion) -> UInt64 {
     lastID += 1
-    questions[lastID] = Question(capture: capture, maps: maps, depth: min(depth, most))
-    sendNext()
+    questions[lastID] = question
     return lastID
   }
 
@@ -135,7 +139,7 @@ package final class Analyst {
 
   private func check() {
     guard let current else { return }
-    let isOnlyInTheWay = questions[current.id] == nil && !questions.isEmpty
+    let isOnlyInTheWay = !questions.isEmpty && current.ids.allSatisfy { questions[$0] == nil }
     let most = isOnlyInTheWay ? patience / 3 : patience
     if Clock.monotonicNanoseconds - current.since > most.nanoseconds {
       replace("took too long")
@@ -171,21 +175,32 @@ extension Analyst {
       let now = Clock.monotonicNanoseconds
       if let trouble, now < trouble.end, trouble.depth < question.depth {
         (question.depth, question.missing) = (trouble.depth, trouble.missing)
+        question.group = nil
         questions[id] = question
       }
-      current = (id, question.depth, now)
-      do throws(WorkerProcess.Trouble) { try send(question, id) } catch { giveUp("ended") }
+      let ids = ids(askedWith: question, id)
+      current = (ids, question.depth, now)
+      do throws(WorkerProcess.Trouble) { try send(question, ids) } catch { giveUp("ended") }
     }
   }
 
-  private func send(_ question: Question, _ id: UInt64) throws(WorkerProcess.Trouble) {
+  private func ids(askedWith question: AnalystQuestion, _ id: UInt64) -> [UInt64] {
+    guard let group = question.group else { return [id] }
+    let others = questions.filter { _, other in
+      other.group == group && other.maps === question.maps
+        && other.capture.sharesStack(with: question.capture)
+    }
+    return Array(others.keys.sorted().prefix(AnalystOrder.mostQuestions))
+  }
+
+  private func send(_ question: AnalystQuestion, _ ids: [UInt64]) throws(WorkerProcess.Trouble) {
     if sentMaps !== question.maps {
       try worker.send(AnalystOrder.mappingsMessage, descriptor: question.maps.rawDescriptor)
       sentMaps = question.maps
     }
-    var order: MessageWriter = AnalystOrder.question(id: id, maxFrames: maxFrames, depth: question.depth)
-    question.capture.encode(into: &order)
-    try worker.send(order.bytes, descriptor: question.capture.rawStackDescriptor ?? -1)
+    let captures = ids.compactMap { id in questions[id].map { (id, $0.capture) } }
+    let order = AnalystOrder.questions(captures, maxFrames: maxFrames, depth: question.depth)
+    try worker.send(order, descriptor: question.capture.rawStackDescriptor ?? -1)
   }
 
   /// Handles one message; false if none came until the moment.
@@ -202,7 +217,8 @@ extension Analyst {
   private func handle(_ message: AnalystMessage, _ file: SharedFile?) {
     switch message {
     case .hello(let missing): if missing > 0 { remark(Self.freerThanMeant) }
-    case .answer(let id, let isFinal, let content): take(content, file, for: id, isFinal: isFinal)
+    case .answer(let ids, let isFinal, let content): take(content, file, for: ids, isFinal: isFinal)
+    case .answers(let all): for answer in all { take(answer.content, nil, for: answer.ids, isFinal: true) }
     case .wantsMapping(let region): give(sentMaps.flatMap { broker.file(mappedAt: region, of: $0) })
     case .wantsDebugFile(let path): give(broker.debugFile(path))
     case .wantsPerfMap: give(broker.perfMap())
@@ -223,16 +239,20 @@ extension Analyst {
     } catch { replace("ended") }
   }
 
-  private func take(_ content: [UInt8], _ file: SharedFile?, for id: UInt64, isFinal: Bool) {
-    guard id == current?.id else { return replace("said nonsense") }
+  private func take(_ content: [UInt8], _ file: SharedFile?, for ids: [UInt64], isFinal: Bool) {
+    guard let asked = current?.ids, !ids.isEmpty, ids.allSatisfy(asked.contains) else {
+      return replace("said nonsense")
+    }
     var bytes = content
     if let file { bytes = (try? SealedBytes(file).bytes(limit: AnalystMessage.mostContentBytes)) ?? [] }
     guard let analysis = try? Analysis(decoding: bytes) else { return replace("said nonsense") }
     analysis.remarks.forEach(remark)
-    questions[id]?.best = analysis
+    for id in ids { questions[id]?.best = analysis }
     guard isFinal else { return }
+    for id in ids { finish(id, missing: questions[id]?.missing) }
+    current?.ids.removeAll(where: ids.contains)
+    guard current?.ids.isEmpty ?? true else { return }
     current = nil
-    finish(id, missing: questions[id]?.missing)
     if isLarger(than: Self.mostResidentBytes) { worker.discard() }
     sendNext()
   }
@@ -253,42 +273,29 @@ extension Analyst {
   private func giveUp(_ what: String) {
     guard let current else { return }
     self.current = nil
+    if current.ids.count > 1 {
+      for id in current.ids { questions[id]?.group = nil }
+      return
+    }
+    guard let id = current.ids.first else { return }
     let now = Clock.monotonicNanoseconds
     // No more than its patience: we may have been stopped ourselves.
     let lost = min(now - current.since, patience.nanoseconds)
-    let isLasting = lost > Self.cheapTry.nanoseconds || questions[current.id]?.isSecondTry ?? true
+    let isLasting = lost > Self.cheapTry.nanoseconds || questions[id]?.isSecondTry ?? true
     if isLasting {
       let missing = "the process that finds \(current.depth.lost) \(what)"
       trouble = (current.depth.less, missing, now + lost * Self.mostLostShare)
     }
-    guard var question = questions[current.id] else { return }
+    guard var question = questions[id] else { return }
     if isLasting, let trouble { (question.depth, question.missing) = (trouble.depth, trouble.missing) }
     question.isSecondTry = true
-    questions[current.id] = question
+    questions[id] = question
     let isHopeless = isLasting && current.depth == .addresses
-    if isHopeless || question.isAnswered { finish(current.id, missing: question.missing) }
+    if isHopeless || question.isAnswered { finish(id, missing: question.missing) }
   }
 
   private func isLarger(than most: UInt64) -> Bool {
     guard let processID, let resident = try? residentBytes(of: processID) else { return false }
     return resident > most
-  }
-}
-
-extension Analyst.Question {
-  /// The addresses are known, and no more is asked for.
-  var isAnswered: Bool { depth == .addresses && best != nil && missing != nil }
-}
-
-extension AnalysisDepth {
-  fileprivate var less: Self { Self(rawValue: rawValue - 1) ?? .addresses }
-
-  /// What does not come where this depth was not reached.
-  fileprivate var lost: String {
-    switch self {
-    case .addresses: "the stack"
-    case .names: "names"
-    case .lines: "lines"
-    }
   }
 }

@@ -31,27 +31,53 @@ package enum AnalystServer {
       switch received.order {
       case .mappings: analysis.use(received.file)
       case .file: continue
-      case .question(let id, let maxFrames, let depth, var reader):
-        guard let snapshot = try? ThreadSnapshot(decoding: &reader, stack: received.file) else {
-          OwnProcess.endAtOnce()
+      case .questions(let count, let maxFrames, let depth, var reader):
+        let questions = (0..<count).compactMap { _ in
+          try? StackQuestion(decoding: &reader, stack: received.file)
         }
-        analysis.analyze(snapshot, maxFrames: maxFrames, depth: depth) {
-          send($0.encoded, id, isFinal: $1)
+        guard questions.count == count else { OwnProcess.endAtOnce() }
+        var last: [(ids: [UInt64], content: [UInt8])] = []
+        analysis.analyze(questions, maxFrames: maxFrames, depth: depth) { ids, analysis, isFinal in
+          if isFinal {
+            last.append((ids, analysis.encoded))
+          } else {
+            send(analysis.encoded, ids, isFinal: false)
+          }
         }
+        send(last)
       case .variable(let id, let text):
         guard let name = HeartbeatName(ByteString(text)) else { OwnProcess.endAtOnce() }
-        send(analysis.find(name).encoded, id, isFinal: true)
+        send(analysis.find(name).encoded, [id], isFinal: true)
       }
     }
   }
 
-  private static func send(_ content: [UInt8], _ id: UInt64, isFinal: Bool) {
+  /// As few messages as will do: each wakes whoever waits for them.
+  private static func send(_ answers: [(ids: [UInt64], content: [UInt8])]) {
+    var together: [(ids: [UInt64], content: [UInt8])] = []
+    var bytes = 0
+    for answer in answers {
+      if answer.content.count > AnalystMessage.mostInlineBytes {
+        send(answer.content, answer.ids, isFinal: true)
+        continue
+      }
+      if bytes + answer.content.count > AnalystMessage.mostInlineBytes {
+        AnalystSocket.send(.answers(together))
+        (together, bytes) = ([], 0)
+      }
+      together.append(answer)
+      bytes += answer.content.count
+    }
+    if !together.isEmpty { AnalystSocket.send(.answers(together)) }
+  }
+
+  private static func send(_ content: [UInt8], _ ids: [UInt64], isFinal: Bool) {
     if content.count <= AnalystMessage.mostInlineBytes {
-      AnalystSocket.send(.answer(id: id, isFinal: isFinal, content: content))
+      AnalystSocket.send(.answer(ids: ids, isFinal: isFinal, content: content))
       return
     }
     let bytes = unsafe content.span.bytes
     let file = try? SealedBytes.copy(bytes)
-    AnalystSocket.send(.answer(id: id, isFinal: isFinal, content: []), file: file?.rawDescriptor ?? -1)
+    AnalystSocket.send(.answer(ids: ids, isFinal: isFinal, content: []), file: file?.rawDescriptor ?? -1)
   }
 }

@@ -15,7 +15,7 @@ enum AnalystSocket {
     owning: FileDescriptor(owning: WorkerProcess.socketInChild))
   /// What came while a file was waited for.
   private static let postponed = Mutex<[Received]>([])
-  private static let mostMessageBytes = 4096
+  private static let mostMessageBytes = 16_384
 
   /// Waits for the next order that is no file.
   static func next() -> Received {

@@ -51,7 +51,7 @@ package struct HeartbeatFinder: ~Copyable {
     guard let meaning = try? AnalystMessage(decoding: message.bytes) else { throw .died }
     let file: SharedFile?
     switch meaning {
-    case .hello: return nil
+    case .hello, .answers: return nil
     case .answer(_, _, let content):
       guard let finding = try? HeartbeatFinding(decoding: content) else { throw .died }
       return finding

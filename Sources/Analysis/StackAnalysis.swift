@@ -23,6 +23,8 @@ final class StackAnalysis {
   /// Kept while the text of `maps` stays the same.
   private var maps: [UInt8] = []
   private var space: AddressSpace?
+  /// Of threads that were asked about together.
+  private var known: KnownStacks?
 
   init(vdso: [UInt8]?) {
     self.vdso = vdso
@@ -37,16 +39,63 @@ final class StackAnalysis {
     let bytes = file.flatMap { try? SealedBytes($0).bytes(limit: Self.mostMapBytes) } ?? []
     if bytes == maps, space != nil { return }
     maps = bytes
+    known = nil
     space = AddressSpace(map: MemoryMap(parsing: bytes), vdso: vdso) { [files] in files.image(for: $0) }
   }
 
-  /// Gives what is known after each step: first addresses, which survive whatever the later steps run into.
+  /// For all the stacks that are asked about together. They are asked about again, each alone, where that is not enough.
+  private static let timeForAllLines = Duration.seconds(10)
+
+  /// Answers one question step by step, several of them in one step for each distinct stack.
   func analyze(
-    _ snapshot: ThreadSnapshot, maxFrames: Int, depth: AnalysisDepth,
+    _ questions: [StackQuestion], maxFrames: Int, depth: AnalysisDepth,
+    _ give: (_ ids: [UInt64], Analysis, _ isFinal: Bool) -> Void
+  ) {
+    guard let space else { return give(questions.map(\.id), Analysis(end: .notCaptured, frames: []), true) }
+    if questions.count == 1, let question = questions.first {
+      let walk = unwinder.walk(question.snapshot, in: space, limit: maxFrames)
+      let deadline = Clock.monotonicNanoseconds + Self.timeForLines.nanoseconds
+      return analyze(walk, in: space, depth, until: deadline) { give([question.id], $0, $1) }
+    }
+    var known = known ?? KnownStacks(depth, maxFrames: maxFrames)
+    if !known.isFor(depth, maxFrames: maxFrames) { known = KnownStacks(depth, maxFrames: maxFrames) }
+    let answered = Dictionary(grouping: questions) { known.answer(for: $0.snapshot) }
+    for (answer, questions) in answered {
+      if let answer { give(questions.map(\.id), known[answer], true) }
+    }
+    let deadline = Clock.monotonicNanoseconds + Self.timeForAllLines.nanoseconds
+    for (walk, questions) in distinctWalks(of: answered[nil] ?? [], in: space, maxFrames) {
+      analyze(walk, in: space, depth, until: deadline) { analysis, isFinal in
+        guard isFinal else { return }
+        give(questions.map(\.id), analysis, true)
+        if Clock.monotonicNanoseconds < deadline { known.add(questions.map(\.snapshot), analysis) }
+      }
+    }
+    self.known = known
+  }
+
+  /// They share one answer, so that the stack pointers, which differ, are left out.
+  private func distinctWalks(
+    of questions: [StackQuestion], in space: AddressSpace, _ maxFrames: Int
+  ) -> [(walk: Walk, questions: [StackQuestion])] {
+    var distinct: [(walk: Walk, questions: [StackQuestion])] = []
+    for question in questions {
+      var walk = unwinder.walk(question.snapshot, in: space, limit: maxFrames)
+      for index in walk.frames.indices { walk.frames[index].frame.stackPointer = nil }
+      if let place = distinct.firstIndex(where: { $0.walk.isEqual(to: walk) }) {
+        distinct[place].questions.append(question)
+      } else {
+        distinct.append((walk, [question]))
+      }
+    }
+    return distinct
+  }
+
+  /// Gives what is known after each step: first addresses, which survive whatever the later steps run into.
+  private func analyze(
+    _ walk: Walk, in space: AddressSpace, _ depth: AnalysisDepth, until deadline: Int64,
     _ give: (Analysis, _ isFinal: Bool) -> Void
   ) {
-    guard let space else { return give(Analysis(end: .notCaptured, frames: []), true) }
-    let walk = unwinder.walk(snapshot, in: space, limit: maxFrames)
     var analysis = Analysis(end: walk.end, frames: walk.frames.map(\.frame))
     analysis.isCompleted = walk.usedLaterBytes
     give(analysis, depth == .addresses)
@@ -56,7 +105,6 @@ final class StackAnalysis {
     analysis.remarks = takeRemarks()
     give(analysis, depth == .names)
     if depth == .names { return }
-    let deadline = Clock.monotonicNanoseconds + Self.timeForLines.nanoseconds
     analysis.frames = frames.flatMap { expanded($0, deadline) }
     analysis.remarks = takeRemarks()
     give(analysis, true)
@@ -108,6 +156,13 @@ final class StackAnalysis {
       return [walked.frame]
     }
     return symbolicator.expand(walked.frame, lookup: lookup, descriptor: descriptor, deadline: deadline)
+  }
+}
+
+extension Walk {
+  fileprivate func isEqual(to other: Walk) -> Bool {
+    end == other.end && usedLaterBytes == other.usedLaterBytes
+      && frames.elementsEqual(other.frames) { $0.frame == $1.frame }
   }
 }
 

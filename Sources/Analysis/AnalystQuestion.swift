@@ -1,0 +1,33 @@
+// What the report thread wants to know of one copied thread, and how far the analyst has come with it.
+
+internal import Linux
+internal import Stacks
+
+struct AnalystQuestion {
+  let capture: RawCapture
+  let maps: SealedBytes
+  var depth: AnalysisDepth
+  /// The number of those that are asked together with it.
+  var group: UInt64?
+  var isSecondTry = false
+  var best: Analysis?
+  var missing: String?
+}
+
+extension AnalystQuestion {
+  /// The addresses are known, and no more is asked for.
+  var isAnswered: Bool { depth == .addresses && best != nil && missing != nil }
+}
+
+extension AnalysisDepth {
+  var less: Self { Self(rawValue: rawValue - 1) ?? .addresses }
+
+  /// What does not come where this depth was not reached.
+  var lost: String {
+    switch self {
+    case .addresses: "the stack"
+    case .names: "names"
+    case .lines: "lines"
+    }
+  }
+}
