@@ -81,7 +81,7 @@ package let optionTable: [OptionDefinition] = [
     "no-breakpoint", for: watching, .set(\.noBreakpoint, to: true),
     "set no breakpoint on the loop: its debug registers are left alone"),
   OptionDefinition(
-    "observer", for: watching, .read("WHICH", default: "auto", into: \.observer, by: readChoice),
+    "observer", for: stacking, .read("WHICH", default: "auto", into: \.observer, by: readChoice),
     "look through proc (nothing but files), bpf (the task iterator), or auto"),
   OptionDefinition(
     "cpu-only", for: watching, .set(\.cpuOnly, to: true),

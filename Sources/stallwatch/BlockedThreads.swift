@@ -25,4 +25,14 @@ struct BlockedThreads: ~Copyable {
     }
     return BlockedRegisters(sample)
   }
+
+  /// All threads of the process, or a great many, seen at about one moment; nil where that fails.
+  mutating func all() -> SeenCrowd? {
+    guard var iterator = try? program.iterator() else { return nil }
+    var samples: [TaskSample] = []
+    do throws(Errno) {
+      try iterator.read { if samples.count < SeenCrowd.mostThreads { samples.append($0) } }
+    } catch { return nil }
+    return SeenCrowd(samples)
+  }
 }

@@ -12,25 +12,27 @@ struct DumpCommand {
 
   init(_ options: Options) { self.options = options }
 
-  /// Threads are captured, named and written one by one, so that ten thousand of them need no more room than one.
+  /// Threads are captured, named and written a few at a time, so that ten thousand of them need no more room than those.
   func run() throws(ProgramFailure) -> ExitCode {
     let process = try WatchedProcess(try processID(), thread: options.thread ?? .main)
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let camera = ThreadCamera(try open(process), mayStop: !options.neverStop, isForDump: true)
     // Each of our processes takes milliseconds to start, so all do at once; what fails is told by the first question.
-    let reporter = DumpReporter(Reporter(options, .of(process), output: output, rules: .none))
     try? camera.prepare()
+    let reporter = DumpReporter(Reporter(options, .of(process), output: output, rules: .none))
+    if let program = ObserverWay(process.id, options).program { camera.use(program) }
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
     let first = try captureOrRefuse(process, camera)
     var dump = ThreadDump(process: process.id, only: options.thread ?? .all, most: .max)
-    dump.take(camera, first: first) { reporter.write(.dumpedThread($0)) }
+    dump.take(camera, first: first) { reporter.write(.dumpedThreads($0)) }
     if dump.threads == 0, case .named(let pattern) = options.thread {
       throw Refusal.noThreadNamed(pattern, of: process.id, process.name)
     }
     if dump.threads == 0 { throw Refusal.noProcess(process.id) }
     let took = Instant(nanoseconds: Clock.monotonicNanoseconds) - began
     reporter.write(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped)))
-    return reporter.hasFailed ? .internalFailure : dump.withoutStack > 0 ? .threadWithoutStack : .success
+    return reporter.hasFailed
+      ? .internalFailure : dump.hasThreadsWithoutStack ? .threadWithoutStack : .success
   }
 
   private func processID() throws(ProgramFailure) -> Int32 {

@@ -51,7 +51,8 @@ enum ReportItem: Sendable {
   /// Stacks of waits are not asked for any more.
   case analystMayRest
   case notice(NoticeRecord)
-  case dumpedThread(CapturedThread)
+  /// Threads of a dump, copied together.
+  case dumpedThreads([CapturedThread])
   case dumpDone(DumpSummaryRecord)
   case exit(ExitRecord)
   case summary(WatchTotals)
@@ -75,7 +76,8 @@ final class ReportQueue: Sendable {
     var isLast: Bool
   }
 
-  /// Beyond this the captures of older items are let go: each holds two descriptors. A dump on request fits in.
+  /// Beyond this the captures of older items are let go: each holds two descriptors. A dump on request fits in, also where
+  /// every thread had to be copied alone.
   private static let mostCaptures = 300
   /// Of copied stacks, which can be more than a megabyte each.
   private static let mostStackBytes = 96 << 20
@@ -179,19 +181,18 @@ extension ReportItem {
   }
 
   /// It holds descriptors.
-  fileprivate var hasCapture: Bool { thread?.hasStack ?? false }
+  fileprivate var hasCapture: Bool { threads.contains { $0.stackBytes != nil } }
 
-  fileprivate var stackBytes: Int {
-    if case .success(let capture) = thread?.result { capture.stackByteCount } else { 0 }
-  }
+  fileprivate var stackBytes: Int { threads.reduce(0) { $0 + ($1.stackBytes ?? 0) } }
 
-  private var thread: CapturedThread? {
+  private var threads: [CapturedThread] {
     switch self {
-    case .stall(_, _, let thread): thread
+    case .stall(_, _, let thread): thread.map { [$0] } ?? []
     case .homeStack(_, let thread), .lateStack(_, let thread), .companion(_, let thread),
-      .busyThread(_, let thread), .dumpedThread(let thread), .saturationSample(_, let thread, _, _):
-      thread
-    default: nil
+      .busyThread(_, let thread), .saturationSample(_, let thread, _, _):
+      [thread]
+    case .dumpedThreads(let threads): threads
+    default: []
     }
   }
 
@@ -210,7 +211,7 @@ extension ReportItem {
     case .homeStack(let site, let thread): self = .homeStack(site, thread.withoutStack)
     case .companion(let key, let thread): self = .companion(key, thread.withoutStack)
     case .busyThread(let busy, let thread): self = .busyThread(busy, thread.withoutStack)
-    case .dumpedThread(let thread): self = .dumpedThread(thread.withoutStack)
+    case .dumpedThreads(let threads): self = .dumpedThreads(threads.map(\.withoutStack))
     case .saturationSample(let id, let thread, let weight, let loop):
       self = .saturationSample(episode: id, thread.withoutStack, weight: weight, loop: loop)
     default: break
@@ -219,10 +220,14 @@ extension ReportItem {
 }
 
 extension CapturedThread {
-  fileprivate var hasStack: Bool { if case .success = result { true } else { false } }
+  /// Nil: it has none.
+  fileprivate var stackBytes: Int? {
+    if case .success(let capture) = result { capture.stackByteCount } else { nil }
+  }
 
   fileprivate var withoutStack: CapturedThread {
     var thread = self
+    if stackBytes == nil { return thread }
     (thread.result, thread.maps) = (.failure(.dropped), nil)
     return thread
   }

@@ -22,9 +22,11 @@ struct Reporter: ~Copyable {
   private var saturations = SaturationLog()
   private let threshold: Duration
   private var homes: HomeStackReader
-  /// A stall may come at any moment.
+  /// Stacks may be wanted at any moment.
   private var keepsAnalyst = false
   private var recording: RecordingFile?
+  /// The last threads of a dump, which the analyst works on while the next ones are copied.
+  private var dumped: [PendingStack] = []
 
   /// `answers`: where the watch finds what stacks said of the loop.
   init(
@@ -91,7 +93,22 @@ struct Reporter: ~Copyable {
 
   /// Writes the records of one item.
   mutating func report(_ item: ReportItem, at moment: Moment) throws(ReportOutput.Failure) {
+    if case .dumpedThreads(let threads) = item {
+      let asked = dumped
+      // Who has asked for one dump may ask for another.
+      keepsAnalyst = true
+      dumped = analyst.ask(together: threads)
+      return try writeDumped(asked, moment)
+    }
+    try writeDumped(dumped, moment)
+    dumped = []
     for body in bodies(of: item, at: moment) { try write(body, moment) }
+  }
+
+  private mutating func writeDumped(
+    _ threads: [PendingStack], _ moment: Moment
+  ) throws(ReportOutput.Failure) {
+    for thread in threads { try write(.dump(ThreadDumpRecord(analyst.lastWord(on: thread))), moment) }
   }
 
   private mutating func write(_ body: RecordBody, _ moment: Moment) throws(ReportOutput.Failure) {
@@ -124,7 +141,7 @@ struct Reporter: ~Copyable {
     case .saturation(let statement, let record):
       return saturationBodies(statement, record, moment) + remarks(moment)
     case .busyThread(let busy, let thread): return [busyBody(busy, thread, moment)] + remarks(moment)
-    case .dumpedThread(let thread): return [.dump(ThreadDumpRecord(analyst.stack(of: thread)))]
+    case .dumpedThreads: return []
     case .dumpDone(let record): return [.dumpSummary(record)] + remarks(moment)
     case .notice(let record): return remark(record, moment)
     case .exit(let record):

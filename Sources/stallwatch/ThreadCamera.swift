@@ -9,15 +9,17 @@ internal import StallCore
 final class ThreadCamera {
   /// Ready for reading when the process has ended.
   let handle: ProcessHandle
-  private let mayStop: Bool
-  private let takesStacks: Bool
+  let mayStop: Bool
+  let takesStacks: Bool
   /// One for each attempt at a thread of a dump.
   private let dumpDeadlines: [Duration]
   /// The kernel refuses to show what threads wait for, so stacks are not even asked for: a refusal can be a line in its log.
   var denied: Errno?
-  private var helper = CaptureHelper()
+  var helper = CaptureHelper()
   /// Nil: they cannot be seen but through `/proc`, or are not to be.
-  private var blockedThreads: BlockedThreads?
+  var blockedThreads: BlockedThreads?
+  /// What was seen of all threads at once, for a dump.
+  var crowd: SeenCrowd?
   private(set) var targetStopped: Duration = .zero
   /// Why the last thread that was refused could not be copied.
   private(set) var refusal: Errno?
@@ -168,13 +170,20 @@ final class ThreadCamera {
   }
 
   /// Only for a copy that needs them.
-  private func maps(for thread: Int32, _ result: Result<RawCapture, CaptureFailure>) -> SealedBytes? {
+  func maps(for thread: Int32, _ result: Result<RawCapture, CaptureFailure>) -> SealedBytes? {
     guard case .success = result else { return nil }
     return mappings.maps(of: process) { try? helper.readMaps(processID: process, threadID: thread) }
   }
 
   func beginDump() { mappings.beginDump() }
-  func endDump() { mappings.endDump() }
+
+  func endDump() {
+    mappings.endDump()
+    crowd = nil
+  }
+
+  /// For threads that are asked for together.
+  var deadlineTogether: Duration { dumpDeadlines[1] }
 
   private func capture(
     _ thread: Int32, _ rules: CaptureRules, deadline: Duration = .milliseconds(20)

@@ -186,7 +186,7 @@ final class WatchLoop {
     let stoppedBefore = camera.targetStopped
     var dump = ThreadDump(process: context.process.id, most: 256)
     dump.take(camera, parked: Set(threads.filter(\.isParked).map(\.record.threadID))) {
-      queue.push(.dumpedThread($0))
+      queue.push(.dumpedThreads($0))
     }
     let took = Instant.now - began
     queue.push(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped - stoppedBefore)))

@@ -121,7 +121,7 @@ import Testing
     #expect(captured.allSatisfy { $0.object.number("tid") == Double(target.processID) })
     #expect(try workers.map { try switches($0) } == before)
     // So the counts can tell.
-    #expect(try shell("$W dump --pid \(target.processID)").status == .exited(0))
+    #expect(try shell("$W dump --observer proc --pid \(target.processID)").status == .exited(0))
     #expect(try zip(before, workers).allSatisfy { try $0 < switches($1) })
   }
 
