@@ -68,12 +68,12 @@ class Target:
 
 
 class Watcher:
-    """`stallwatch --json` on a target; ended as a person ends it."""
+    """`stallwatch --json` on a target, or another form; ended as a person ends it."""
 
-    def __init__(self, program, pid, *options, launcher=()):
+    def __init__(self, program, pid, *options, launcher=(), form=("--json",)):
         self.started = time.monotonic_ns()
         self.process = subprocess.Popen(
-            [*map(str, launcher), str(program), "--pid", str(pid), "--json", *options],
+            [*map(str, launcher), str(program), "--pid", str(pid), *form, *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )

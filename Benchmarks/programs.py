@@ -17,6 +17,13 @@ PACKAGES = {
     "node": "apt-get install nodejs",
     "strace": "apt-get install strace",
     "py-spy": "pip install py-spy",
+    "java": "apt-get install default-jre-headless",
+    "javac": "apt-get install default-jdk-headless",
+    "g++": "apt-get install g++",
+    "rustc": "apt-get install rustc",
+    "redis-server": "apt-get install redis-server",
+    "redis-benchmark": "apt-get install redis-tools",
+    "taskset": "apt-get install util-linux",
 }
 
 
@@ -38,13 +45,17 @@ class Programs:
     @staticmethod
     def peer_if_installed(path, name):
         if not path or not os.access(path, os.X_OK):
-            raise CannotRun(f"{name} is not installed; {PACKAGES[name]}")
+            raise CannotRun(f"{name} is not installed; {PACKAGES.get(name, 'see its own page')}")
         return Path(path)
 
     def target(self, name):
         """One of the C programs in `targets`."""
-        source = FOLDER / f"targets/{name}.c"
+        source = self.target_source(name)
         return self.made(name, [source], lambda path: compile_c([source, "-o", path]))
+
+    @staticmethod
+    def target_source(name):
+        return FOLDER / f"targets/{name}.c"
 
     def made(self, name, sources, make):
         """A file in the cache: made again when one of its sources is newer."""

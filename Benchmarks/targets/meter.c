@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,6 +42,7 @@ static int meter(int depth) {
 }
 
 static void *sleeper(void *unused) {
+  prctl(PR_SET_NAME, "sleeper");
   blocked = gettid();
   threads_ready++;
   for (;;) pause();
