@@ -15,6 +15,7 @@ PACKAGES = {
     "eu-stack": "apt-get install elfutils",
     "gdb": "apt-get install gdb",
     "node": "apt-get install nodejs",
+    "perf": "apt-get install linux-perf",
     "strace": "apt-get install strace",
     "py-spy": "pip install py-spy",
     "java": "apt-get install default-jre-headless",

@@ -17,6 +17,12 @@ int clinux_perf_enable_for(int descriptor, int samples) {
 
 int clinux_perf_disable(int descriptor) { return ioctl(descriptor, PERF_EVENT_IOC_DISABLE, 0); }
 
+int clinux_perf_enable(int descriptor) { return ioctl(descriptor, PERF_EVENT_IOC_ENABLE, 0); }
+
+int clinux_perf_set_period(int descriptor, uint64_t period) {
+  return ioctl(descriptor, PERF_EVENT_IOC_PERIOD, &period);
+}
+
 static size_t header_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 void *clinux_perf_map(int descriptor, size_t data_bytes) {
@@ -27,4 +33,8 @@ void clinux_perf_unmap(void *header, size_t data_bytes) { munmap(header, header_
 
 uint64_t clinux_perf_written(const void *header) {
   return __atomic_load_n(&((const struct perf_event_mmap_page *)header)->data_head, __ATOMIC_ACQUIRE);
+}
+
+void clinux_perf_release(void *header, uint64_t read) {
+  __atomic_store_n(&((struct perf_event_mmap_page *)header)->data_tail, read, __ATOMIC_RELEASE);
 }

@@ -57,6 +57,13 @@ package struct Evidence: Sendable {
     self.functions = functions
   }
 
+  /// What is known of the stall as a whole, rather than of one moment of it.
+  package mutating func takeTotals(of other: Evidence) {
+    (stallClass, userShare) = (other.stallClass, other.userShare)
+    (throttled, throttledShare) = (other.throttled, other.throttledShare)
+    isDumpingCore = other.isDumpingCore
+  }
+
   /// The system call that it is blocked in. A call that the kernel took up again after a stop shows as
   /// `restart_syscall` with the arguments of the first; which one it is shows where it sleeps.
   package var call: BlockedCall? {

@@ -87,7 +87,7 @@ package struct ExecutionBreakpoint: ~Copyable {
         seen += 1
         return .fire(
           Fire(atNanoseconds: sample.atNanoseconds, stackPointer: sample.registers[.rsp] ?? 0))
-      case .gap: return .gap
+      case .gap, .lost: return .gap
       case .other: continue
       }
     }

@@ -64,8 +64,9 @@ package struct PerfEventAttributes: Sendable {
   }
 }
 
-/// Owns the event and the memory of its records. Opened switched off; once it has been switched on and is off again, it is
-/// used up (`enable(for:)`), so the records lie in the memory from its start.
+/// Owns the event and the memory of its records. Opened switched off. One that is switched on for so many samples is used
+/// up when it is off again (`enable(for:)`), so its records lie in the memory from its start; one that runs freely
+/// (`enable()`) goes around in it, and is emptied by `take(from:into:)`.
 @safe package struct PerfEvent: ~Copyable {
   private let descriptor: FileDescriptor
   private let header: UnsafeMutableRawPointer?
@@ -94,6 +95,18 @@ package struct PerfEventAttributes: Sendable {
     _ = try systemCall { clinux_perf_enable_for(raw, samples) }
   }
 
+  /// Switches it on for as long as it lives.
+  package func enable() throws(Errno) {
+    let raw = descriptor.rawValue
+    _ = try systemCall { clinux_perf_enable(raw) }
+  }
+
+  /// From now on a sample comes after so much more time.
+  package func setPeriod(nanoseconds: UInt64) throws(Errno) {
+    let raw = descriptor.rawValue
+    _ = try systemCall { clinux_perf_set_period(raw, nanoseconds) }
+  }
+
   package func disable() throws(Errno) {
     let raw = descriptor.rawValue
     _ = try systemCall { clinux_perf_disable(raw) }
@@ -111,5 +124,23 @@ package struct PerfEventAttributes: Sendable {
     let count = min(Int(clamping: unsafe clinux_perf_written(header)), dataBytes)
     let data = unsafe UnsafeRawBufferPointer(start: header + 4096, count: count)
     return body(unsafe data.bytes)
+  }
+
+  /// Copies what the kernel has noted since `position`, where the last call has ended, and makes room for more. The buffer
+  /// is as large as the memory of the event: what goes on at its start lies in one piece in the copy.
+  package func take(from position: inout UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard let header = unsafe header, buffer.count >= dataBytes else { return 0 }
+    let written = unsafe clinux_perf_written(header)
+    let count = min(Int(clamping: written &- position), dataBytes)
+    let start = Int(position % UInt64(dataBytes))
+    let front = min(count, dataBytes - start)
+    let data = unsafe UnsafeRawBufferPointer(start: header + 4096, count: dataBytes)
+    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<front]).copyMemory(
+      from: UnsafeRawBufferPointer(rebasing: data[start..<start + front]))
+    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[front..<count]).copyMemory(
+      from: UnsafeRawBufferPointer(rebasing: data[..<(count - front)]))
+    position = written
+    unsafe clinux_perf_release(header, written)
+    return count
   }
 }

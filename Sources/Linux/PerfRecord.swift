@@ -53,15 +53,17 @@ package struct PerfSample: Sendable {
 
 package enum PerfRecord: Sendable {
   case sample(PerfSample)
-  /// From here on something is missing: PERF_RECORD_LOST, PERF_RECORD_THROTTLE, or what is no sample of this layout.
+  /// From here on something is missing: PERF_RECORD_THROTTLE, or what is no sample of this layout.
   case gap
+  /// So many records found no room: PERF_RECORD_LOST, PERF_RECORD_LOST_SAMPLES.
+  case lost(UInt64)
   /// Of no interest here.
   case other
 
   private static let headerBytes = 8
-  /// PERF_RECORD_SAMPLE, and PERF_RECORD_LOST, _THROTTLE, _LOST_SAMPLES (<linux/perf_event.h>).
-  private static let sampleType: UInt32 = 9
-  private static let gapTypes: [UInt32] = [2, 5, 13]
+  /// PERF_RECORD_LOST, _THROTTLE, _SAMPLE, _LOST_SAMPLES (<linux/perf_event.h>).
+  private static let (lostType, throttleType, sampleType, lostSamplesType): (UInt32, UInt32, UInt32, UInt32) =
+    (2, 5, 9, 13)
 
   /// The record at the position, which moves behind it; nil at the end of the data and where it makes no sense.
   package static func next(in data: RawSpan, at position: inout Int, _ layout: PerfSampleLayout)
@@ -73,8 +75,19 @@ package enum PerfRecord: Sendable {
     guard size >= headerBytes, data.byteCount - position >= size else { return nil }
     let body = position + headerBytes..<position + size
     position += size
-    if type == sampleType { return PerfSample(data, body, layout).map { .sample($0) } ?? .gap }
-    return gapTypes.contains(type) ? .gap : .other
+    switch type {
+    case sampleType: return PerfSample(data, body, layout).map { .sample($0) } ?? .gap
+    case throttleType: return .gap
+    // The first word of the former is the number of the event.
+    case lostType: return lost(data, body.dropFirst(8))
+    case lostSamplesType: return lost(data, body)
+    default: return .other
+    }
+  }
+
+  private static func lost(_ data: RawSpan, _ body: Range<Int>) -> PerfRecord {
+    var position = body.lowerBound
+    return data.extracting(0..<body.upperBound).word(at: &position).map { .lost($0) } ?? .gap
   }
 }
 

@@ -8,12 +8,17 @@ package struct BusyThreadRecord: Sendable, Encodable {
   let percent: Percent
   let window: Milliseconds
   let cause: CauseRecord?
+  let sampling: SamplingRecord?
   let stacks: [StackRecord]
 
-  /// - Parameter cause: nil where the stack says it all.
+  /// - Parameters:
+  ///   - cause: nil where the stacks say it all.
+  ///   - sampling: what the weights of the stacks rest on.
   package init(
-    thread: ThreadRecord, cpuTime: Duration, window: Duration, cause: Cause? = nil, stacks: [Stack]
+    thread: ThreadRecord, cpuTime: Duration, window: Duration, cause: Cause? = nil, stacks: [Stack],
+    sampling: SamplingRecord? = nil
   ) {
+    self.sampling = sampling
     self.cause = cause.map(CauseRecord.init)
     self.thread = thread
     percent = Percent(cpuTime, of: window) ?? Percent(0)
@@ -25,7 +30,7 @@ package struct BusyThreadRecord: Sendable, Encodable {
     case thread
     case percent = "cpu_percent"
     case window = "window_ms"
-    case cause, stacks
+    case cause, sampling, stacks
   }
 }
 

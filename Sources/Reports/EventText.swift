@@ -33,7 +33,8 @@ extension BusyThreadRecord {
     let label = style.palette.warning("CPU")
     let share = style.palette.strong(percent.spoken)
     return ["", "\(clock)  \(label)    \(thread.spoken): \(share) over \(window.duration.spoken)"]
-      + (cause?.lines(style) ?? []) + stacks.flatMap { $0.lines(style) }
+      + (cause?.lines(style) ?? []) + (SharesText(stacks, sampling)?.pathLines(style) ?? [])
+      + stacks.prefix(style.detail == .everything ? stacks.count : 1).flatMap { $0.lines(style) }
   }
 }
 

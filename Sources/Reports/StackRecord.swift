@@ -40,6 +40,10 @@ package struct StackRecord: Sendable, Encodable {
   let kernelFrames: [KernelFrameRecord]
   /// Nil without frames: all empty stacks would be one place.
   let fingerprint: Fingerprint?
+  /// For how much of the thread's time it stands; nil: it is no sample.
+  let weight: Milliseconds?
+  /// The deepest function of the program itself; for text only.
+  let ownFunction: EscapedText?
 
   package init(_ stack: Stack) {
     thread = ThreadRecord(threadID: stack.threadID, name: stack.threadName, role: stack.role)
@@ -52,9 +56,12 @@ package struct StackRecord: Sendable, Encodable {
     frames = stack.frames.map(FrameRecord.init)
     kernelFrames = stack.kernelFrames.map(KernelFrameRecord.init)
     fingerprint = stack.frames.isEmpty ? nil : Fingerprint(stack)
+    weight = stack.weight.map { Milliseconds($0) }
+    ownFunction = stack.ownFunction.map { EscapedText($0) }
   }
 
   private enum CodingKeys: String, CodingKey {
+    case weight = "weight_ms"
     case captured
     case stopped = "stopped_us"
     case isApproximate = "approximate"
@@ -67,6 +74,7 @@ package struct StackRecord: Sendable, Encodable {
   package func encode(to encoder: any Encoder) throws {
     try thread.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(weight, forKey: .weight)
     try container.encodeIfPresent(captured, forKey: .captured)
     try container.encode(stopped.wholeMicroseconds, forKey: .stopped)
     try container.encode(isApproximate, forKey: .isApproximate)

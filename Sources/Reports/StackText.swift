@@ -102,7 +102,7 @@ extension FrameRecord {
   var isNamelessCode: Bool { isGenerated == true && symbol == nil && module == nil }
 
   /// The symbol, or where the address lies if it has none.
-  fileprivate var name: String {
+  var name: String {
     if let symbol { return symbol.text }
     guard let moduleName else { return programCounter.text }
     return offset.map { "\(moduleName.text)+\($0.text)" } ?? "\(programCounter.text) in \(moduleName.text)"

@@ -24,16 +24,19 @@ package struct StallRecord: Sendable {
   let fingerprint: Fingerprint?
   let repetition: Repetition
   let stacks: [StackRecord]
+  let sampling: SamplingRecord?
   /// How many calls of the event loop are on the stack; nil where it is not nested.
   let loopNesting: Int?
 
   /// - Parameters:
   ///   - moment: that of the record; it gives the wall clock at the start of the stall.
-  ///   - stacks: the stalled thread's first; others (the owner of a lock) after it.
+  ///   - stacks: the stalled thread's, heaviest first; others (the owner of a lock) after them.
+  ///   - sampling: what the weights of the stalled thread's stacks rest on.
   package init(
     _ stall: Stall, at moment: Moment, thread: ThreadRecord, cause: Cause?, repetition: Repetition,
-    stacks: [Stack], loopNesting: Int = 0
+    stacks: [Stack], sampling: SamplingRecord? = nil, loopNesting: Int = 0
   ) {
+    self.sampling = sampling
     self.loopNesting = loopNesting > 1 ? loopNesting : nil
     self.stall = stall
     startedAt = moment.wall(at: stall.startedAt)
@@ -89,7 +92,7 @@ extension StallRecord: Encodable {
     case loopNesting = "loop_nesting"
     case fingerprint
     case repetition = "repeat"
-    case stacks
+    case sampling, stacks
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -114,6 +117,7 @@ extension StallRecord: Encodable {
     try container.encodeIfPresent(loopNesting, forKey: .loopNesting)
     try container.encodeIfPresent(fingerprint?.text, forKey: .fingerprint)
     try container.encode(repetition, forKey: .repetition)
+    try container.encodeIfPresent(sampling, forKey: .sampling)
     try container.encode(stacks, forKey: .stacks)
   }
 }

@@ -28,6 +28,7 @@ extension StallRecord {
     }
     if isFirst || stall.state != .ongoing, let probe = stall.probe { lines.append("  \(probe.spoken)") }
     if stall.state != .ongoing, let meanwhile = stall.surroundings?.spoken { lines.append("  \(meanwhile)") }
+    lines += shareLines(style)
     if isFirst { lines += doubt + (isEverything ? background : []) }
     if fingerprint != told.fingerprint || (isFirst && fingerprint == nil) {
       lines += stackLines(style)
@@ -56,7 +57,17 @@ extension StallRecord {
     if let phase = stall.inPhase { text += " \(phase)" }
     if let interruption = stall.state.interruption { text += " \(interruption.spoken)" }
     let parts = stall.breakdown.spoken(style.detail == .everything ? 0 : 1)
-    return parts.isEmpty ? text : text + " · " + parts
+    if !parts.isEmpty { text += " · " + parts }
+    return shares?.count.map { text + " · " + $0 } ?? text
+  }
+
+  private var shares: SharesText? { SharesText(stacks, sampling) }
+
+  /// Of a stall that goes on only what is not plain to see in its stack.
+  private func shareLines(_ style: TextStyle) -> [String] {
+    guard let shares else { return [] }
+    if !shares.isOnePath { return shares.pathLines(style) }
+    return stall.state == .ongoing ? [] : shares.blameLine(style)
   }
 
   private var nestingLine: [String] { loopNesting.map { ["  event loop nested \($0) deep"] } ?? [] }
@@ -81,9 +92,12 @@ extension StallRecord {
     ]
   }
 
+  /// Of the stalled thread's stacks the heaviest; with all details each.
   private func stackLines(_ style: TextStyle) -> [String] {
     stacks.enumerated().flatMap { index, stack in
-      (index == 0 ? [] : ["  \(stack.thread.spoken)"]) + stack.lines(style)
+      if index == 0 { return stack.lines(style) }
+      guard let weight = stack.weight else { return ["  \(stack.thread.spoken)"] + stack.lines(style) }
+      return style.detail == .everything ? ["  for \(weight.duration.spoken)"] + stack.lines(style) : []
     }
   }
 }

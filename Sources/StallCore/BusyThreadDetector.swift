@@ -99,6 +99,23 @@ package struct BusyThreadDetector: Sendable {
     return now - oldest.at >= window
   }
 
+  /// Whether a scan now, a part of a window after the last one, can tell which threads may turn out to be busy.
+  package func isSearchUseful(at now: Instant) -> Bool {
+    guard let oldest = baseline.values.first else { return false }
+    return now - oldest.at >= checkInterval / 2 && now - oldest.at < window
+  }
+
+  /// The threads that were busy from the last scan to this one, the busiest first, but those that were reported already.
+  package func suspects(_ samples: [ThreadCPUSample]) -> [Int32] {
+    let shares = samples.compactMap { sample -> (thread: Int32, share: Double)? in
+      guard !busy.contains(sample.threadID), let before = baseline[sample.threadID],
+        before.startTicks == sample.startTicks, sample.at > before.at
+      else { return nil }
+      return (sample.threadID, (sample.cpuTime - before.cpuTime) / (sample.at - before.at))
+    }
+    return shares.filter { $0.share * 100 >= thresholdPercent }.sorted { $0.share > $1.share }.map(\.thread)
+  }
+
   /// Compares with the scan before; `samples` are those of all threads.
   package mutating func scan(_ samples: [ThreadCPUSample]) -> [BusyThread] {
     var events: [BusyThread] = []

@@ -18,6 +18,15 @@ extension StallDetector {
     }
   }
 
+  /// It is stalled, or has been at one piece of work for half of what would make it so.
+  package func mayBeStalled(at moment: Instant) -> Bool {
+    switch state {
+    case .settled: false
+    case .working(let spell): moment - spell.latestStart >= terms.threshold / 2
+    case .stalled: true
+    }
+  }
+
   /// It was not seen to be parked or to come round for a good part of the threshold.
   package func isHeldUp(at moment: Instant) -> Bool {
     guard !isSettled, let last = lastRest else { return false }

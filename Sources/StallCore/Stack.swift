@@ -98,6 +98,8 @@ package struct Stack: Sendable {
   package var kernelFrames: [KernelFrame] = []
   /// What could not be had and why, for a person; nil if nothing is missing.
   package var missing: String?
+  /// For how much of its thread's time it stands; nil: it is no sample.
+  package var weight: Duration?
 
   package init(
     threadID: Int32, threadName: ByteString, role: ThreadRole, way: CaptureWay?, stoppedFor: Duration,

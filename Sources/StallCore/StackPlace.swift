@@ -19,13 +19,15 @@ extension Stack {
   package var identifiesPlace: Bool { end == .root || frames.count { !$0.isInlined } > 2 }
 
   /// What to call the place: the innermost function of the program's own file, else the innermost that has a name.
-  /// The program's own file is that of the outermost named frame of `main`. Inlined calls do not count, as in
-  /// fingerprints.
   package var placeName: ByteString {
+    let named = frames.first { !$0.isInlined && $0.symbol != nil }
+    return ownFunction ?? named?.symbol ?? frames.first?.module?.name ?? "?"
+  }
+
+  /// The innermost function of the program's own file, which is that of the outermost named frame of `main`. Inlined calls
+  /// do not count, as in fingerprints.
+  package var ownFunction: ByteString? {
     let main = frames.last { $0.symbol == "main" }?.module
-    let functions = frames.filter { !$0.isInlined }
-    let own = functions.first { $0.symbol != nil && $0.module != nil && $0.module == main }
-    let named = own ?? functions.first { $0.symbol != nil }
-    return named?.symbol ?? frames.first?.module?.name ?? "?"
+    return frames.first { !$0.isInlined && $0.symbol != nil && $0.module != nil && $0.module == main }?.symbol
   }
 }

@@ -2,6 +2,7 @@
 
 internal import Linux
 internal import Observation
+internal import Reports
 internal import StallCore
 
 struct BusyThreadWatch: ~Copyable {
@@ -9,6 +10,11 @@ struct BusyThreadWatch: ~Copyable {
   private let thresholdPercent: Double
   private var detector: BusyThreadDetector
   private var scanner: ThreadScanner
+  /// The scan that is under way is to tell who may be busy, not who is.
+  private var isSearching = false
+  private var sampling = BusyThreadSampling()
+  /// Threads may be copied.
+  private let takesStacks: Bool
   private var nextCheck = Instant(nanoseconds: 0)
   private var machine: MachineIdleTime?
   private var lastIdle: (at: Instant, time: Duration)?
@@ -18,7 +24,8 @@ struct BusyThreadWatch: ~Copyable {
   /// Above this it pays to look first whether the machine as a whole has done so much.
   private static let costlyReading: Duration = .microseconds(100)
 
-  init(process: Int32, thresholdPercent: Double, window: Duration) {
+  init(process: Int32, thresholdPercent: Double, window: Duration, takesStacks: Bool) {
+    self.takesStacks = takesStacks
     self.process = process
     self.thresholdPercent = thresholdPercent
     detector = BusyThreadDetector(thresholdPercent: thresholdPercent, window: window)
@@ -26,24 +33,44 @@ struct BusyThreadWatch: ~Copyable {
     machine = try? MachineIdleTime()
   }
 
-  /// A scan is under way: come back soon.
-  var isScanning: Bool { scanner.isScanning }
+  /// When to come back, if not at the next look.
+  func nextMoment(after now: Instant) -> Instant? {
+    if scanner.isScanning { return now + .milliseconds(10) }
+    return sampling.isOn ? now + BusyThreadSampling.interval : nil
+  }
+
+  /// What was sampled of a thread that turned out to be busy.
+  mutating func samples(of thread: ThreadRecord) -> SampledStretch? { sampling.finish(thread) }
+
+  /// After the threads that are busy were reported.
+  mutating func forgetSamples() { sampling.end() }
 
   /// Call at every look; most calls do nothing.
   mutating func proceed(at now: Instant) -> [BusyThread] {
-    if scanner.isScanning {
-      return scanner.proceed().map { detector.scan($0) } ?? []
-    }
+    sampling.proceed(at: now)
+    if scanner.isScanning { return proceedWithScan(at: now) }
     guard !detector.isOff, now >= nextCheck else { return [] }
     nextCheck = now + detector.checkInterval
     guard isWorthReading(at: now) else {
       detector.forgetCheck()
+      sampling.end()
       return []
     }
-    guard let used = readCPUTime(), detector.isScanNeeded(processCPUTime: used, at: now),
-      detector.isScanDue(at: now), (try? scanner.begin()) != nil
-    else { return [] }
-    return scanner.proceed().map { detector.scan($0) } ?? []
+    guard let used = readCPUTime(), detector.isScanNeeded(processCPUTime: used, at: now) else {
+      sampling.end()
+      return []
+    }
+    isSearching = !detector.isScanDue(at: now)
+    if isSearching, sampling.isOn || !takesStacks || !detector.isSearchUseful(at: now) { return [] }
+    guard (try? scanner.begin()) != nil else { return [] }
+    return proceedWithScan(at: now)
+  }
+
+  private mutating func proceedWithScan(at now: Instant) -> [BusyThread] {
+    guard let samples = scanner.proceed() else { return [] }
+    guard isSearching else { return detector.scan(samples) }
+    sampling.begin(detector.suspects(samples), at: now)
+    return []
   }
 
   private mutating func readCPUTime() -> Duration? {

@@ -24,6 +24,7 @@ final class FollowedThread {
   private(set) var image: ImageMark?
   private var sight: WaitSight
   private var missingStack = MissingStack()
+  var sampling = StackSampling()
   private var inquiry = HomeInquiry()
   private var passes: HomePasses
   private var hasForewarned = false
@@ -102,6 +103,7 @@ final class FollowedThread {
     lastLook = seen
     nextLook = next
     forewarn()
+    sampleStacks(seen, blockedSince: blockedSince, action)
     if let stall = missingStack.stall, detector.isStalled, action == .none {
       let thread = capture(stall, seen)
       context.queue.push(.lateStack(episode: numbers.number(of: stall.id, context), thread))
@@ -225,21 +227,25 @@ final class FollowedThread {
     switch action {
     case .none: break
     case .captureAndReport(let stall):
+      if sampling.stall == stall.id { tellSamples(of: stall.id) }
       let thread = capture(stall, look)
       context.companions.take(beside: thread, episode: numbers.number(of: stall.id, context), camera) {
         queue.push(.companion($0, $1))
       }
       queue.push(.stall(numbered(stall), subject, thread))
+      // A stall is told at once; what waited for it to become certain follows.
+      if !stall.proof.isOfPhase { tellSamples(of: stall.id) }
       missingStack.note(thread, of: stall)
     case .report(let stall):
-      if stall.proof.isOfPhase { context.phases.count(stall) }
+      if stall.proof.isOfPhase { context.phases.count(stall) } else { tellLastSamples(of: stall.id) }
       queue.push(.stall(numbered(stall), subject, nil))
     }
   }
 
-  private func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
-    let thread = context.camera.capture(
+  func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
+    var thread = context.camera.capture(
       subject.threadID, role: subject.role, look: look.map(detector.loop.naming), stall: stall)
+    if let look, !stall.proof.isOfPhase { sampling.number(&thread, look) }
     absorb(thread)
     return thread
   }
@@ -249,6 +255,7 @@ final class FollowedThread {
     if case .success(let raw) = capture.result, raw.way != .ptrace { return }
     guard let after = try? observe() else { return }
     detector.absorbCapture(after)
+    sampling.absorb(after)
     context.recorder?.lookAfterCapture(after, of: index)
   }
 
@@ -259,14 +266,6 @@ final class FollowedThread {
     stall.id = numbers.number(of: own, context)
     if stall.state != .ongoing { numbers.end(own) }
     return stall
-  }
-
-  /// The stall that is going on, while there is something to capture.
-  func captureStall() {
-    guard detector.isStalled else { return }
-    look(dueAt: .now)
-    guard let stall = detector.ongoing else { return }
-    context.queue.push(.lateStack(episode: numbers.number(of: stall.id, context), capture(stall, lastLook)))
   }
 
   private func cutOff(_ reason: Interruption) {
@@ -282,7 +281,9 @@ final class FollowedThread {
     if reason != .targetExited, detector.isStalled, let lastLook {
       let action = detector.interrupt(reason)
       if case .report(let stall) = action {
-        context.queue.push(.stall(numbered(stall), subject, capture(stall, lastLook)))
+        let thread = capture(stall, lastLook)
+        tellLastSamples(of: stall.id)
+        context.queue.push(.stall(numbered(stall), subject, thread))
       }
       perform(detector.saturation, nil)
     } else {

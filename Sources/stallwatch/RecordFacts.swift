@@ -56,11 +56,22 @@ extension ThreadChoice {
 }
 
 extension BusyThreadRecord {
-  init(_ busy: BusyThread, stack: Stack) {
+  /// `copy`: of the thread, with its name.
+  init(_ busy: BusyThread, stacks: [Stack], _ copy: CapturedThread, sampling: SamplingRecord?) {
     self.init(
-      thread: ThreadRecord(threadID: stack.threadID, name: stack.threadName, role: stack.role),
+      thread: ThreadRecord(threadID: copy.threadID, name: copy.name, role: copy.role),
       cpuTime: busy.window * busy.percent / 100, window: busy.window,
-      cause: PollingRule.cause(of: busy, functions: stack.frames.lazy.compactMap(\.symbol)), stacks: [stack])
+      cause: Self.cause(of: busy, stacks), stacks: stacks, sampling: sampling)
+  }
+
+  /// A busy thread polls if it does so for a good part of the time.
+  private static func cause(of busy: BusyThread, _ stacks: [Stack]) -> Cause? {
+    let all = stacks.reduce(Duration.zero) { $0 + ($1.weight ?? .zero) }
+    for stack in stacks where (stack.weight ?? all) * 5 >= all {
+      let functions = stack.frames.lazy.compactMap(\.symbol)
+      if let cause = PollingRule.cause(of: busy, functions: functions) { return cause }
+    }
+    return nil
   }
 }
 

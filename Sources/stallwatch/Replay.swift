@@ -141,7 +141,7 @@ struct Replay: ~Copyable {
       let thread = BusyThread(
         threadID: busy.stack.threadID, state: .busy, percent: busy.percent, window: busy.window)
       let recorded = RecordedStack(at: busy.at, stack: busy.stack, cause: nil)
-      try report(.busyThread(thread, CapturedThread(recorded)), at: busy.at)
+      try report(.busyThread(thread, CapturedThread(recorded), nil), at: busy.at)
     }
   }
 

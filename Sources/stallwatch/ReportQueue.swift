@@ -25,6 +25,8 @@ struct CapturedThread: Sendable {
   var at: Instant
   /// In a replay: what had become of it.
   var recorded: RecordedStack?
+  /// The number by which its share of a stall's time is told.
+  var sample: Int?
 }
 
 /// What the watch has to say.
@@ -38,6 +40,8 @@ enum ReportItem: Sendable {
   case stall(Stall, ThreadRecord, CapturedThread?)
   /// A stack that could not be had when the episode was first told; for its later records.
   case lateStack(episode: Int, CapturedThread)
+  /// What was sampled of a stalled thread, for the next record of its stall.
+  case samples(episode: Int, SampledStretch)
   /// Another thread, for the next record of a stall.
   case companion(CompanionKey, CapturedThread)
   /// A stack of a loop that never idles, and for how much of the time it stands. The functions of the loop itself, as far
@@ -45,7 +49,8 @@ enum ReportItem: Sendable {
   case saturationSample(episode: Int, CapturedThread, weight: Duration, loop: [FunctionIdentity])
   /// After the samples that it is to speak of.
   case saturation(Saturation, ThreadRecord)
-  case busyThread(BusyThread, CapturedThread)
+  /// With what was sampled of it over the window.
+  case busyThread(BusyThread, CapturedThread, SampledStretch?)
   /// A thread in a wait whose meaning is to be found out.
   case homeStack(Site, CapturedThread)
   /// Stacks of waits are not asked for any more.
@@ -81,6 +86,8 @@ final class ReportQueue: Sendable {
   private static let mostCaptures = 300
   /// Of copied stacks, which can be more than a megabyte each.
   private static let mostStackBytes = 96 << 20
+  /// Of samples that nobody has taken yet.
+  private static let mostSampleBytes = 16 << 20
   /// What the report thread takes at a time.
   private static let mostInBatch = 16
   /// Beyond this items are counted and not kept.
@@ -97,8 +104,14 @@ final class ReportQueue: Sendable {
     self.itemsReady = itemsReady
   }
 
-  func push(_ item: ReportItem, at moment: Moment = .now) {
+  func push(_ newItem: ReportItem, at moment: Moment = .now) {
     state.withLock { state in
+      var item = newItem
+      if item.sampleBytes > 0, state.items.reduce(item.sampleBytes, { $0 + $1.item.sampleBytes })
+        > Self.mostSampleBytes
+      {
+        item.dropSamples()
+      }
       if state.items.count >= Self.mostItems, !item.isLastWord {
         state.droppedItems += 1
       } else {
@@ -185,11 +198,28 @@ extension ReportItem {
 
   fileprivate var stackBytes: Int { threads.reduce(0) { $0 + ($1.stackBytes ?? 0) } }
 
+  fileprivate var sampleBytes: Int {
+    switch self {
+    case .samples(_, let stretch), .busyThread(_, _, .some(let stretch)): stretch.byteCount
+    default: 0
+    }
+  }
+
+  fileprivate mutating func dropSamples() {
+    switch self {
+    case .samples(let episode, var stretch):
+      stretch.dropRuns()
+      self = .samples(episode: episode, stretch)
+    case .busyThread(let busy, let thread, _): self = .busyThread(busy, thread, nil)
+    default: break
+    }
+  }
+
   private var threads: [CapturedThread] {
     switch self {
     case .stall(_, _, let thread): thread.map { [$0] } ?? []
     case .homeStack(_, let thread), .lateStack(_, let thread), .companion(_, let thread),
-      .busyThread(_, let thread), .saturationSample(_, let thread, _, _):
+      .busyThread(_, let thread, _), .saturationSample(_, let thread, _, _):
       [thread]
     case .dumpedThreads(let threads): threads
     default: []
@@ -210,7 +240,7 @@ extension ReportItem {
     case .lateStack(let id, let thread): self = .lateStack(episode: id, thread.withoutStack)
     case .homeStack(let site, let thread): self = .homeStack(site, thread.withoutStack)
     case .companion(let key, let thread): self = .companion(key, thread.withoutStack)
-    case .busyThread(let busy, let thread): self = .busyThread(busy, thread.withoutStack)
+    case .busyThread(let busy, let thread, let samples): self = .busyThread(busy, thread.withoutStack, samples)
     case .dumpedThreads(let threads): self = .dumpedThreads(threads.map(\.withoutStack))
     case .saturationSample(let id, let thread, let weight, let loop):
       self = .saturationSample(episode: id, thread.withoutStack, weight: weight, loop: loop)

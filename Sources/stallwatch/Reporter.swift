@@ -60,6 +60,7 @@ struct Reporter: ~Copyable {
       guard let batch = queue.next(orReadable: analyst.rawSocket) else {
         analyst.proceed()
         homes.proceed(analyst)
+        proceedSamples()
         continue
       }
       homes.proceed(analyst)
@@ -72,6 +73,12 @@ struct Reporter: ~Copyable {
     }
     output.flush()
     queue.finish()
+  }
+
+  /// Samples are named as they come: at the end of a stall there may be hundreds.
+  private mutating func proceedSamples() {
+    let now = Instant.now
+    for id in episodes.keys { episodes[id]?.takeAnswers(analyst, until: now) }
   }
 
   private func lossText(_ batch: ReportQueue.Batch) -> String {
@@ -133,6 +140,10 @@ struct Reporter: ~Copyable {
     case .lateStack(let id, let thread):
       episodes[id]?.take(thread, analyst)
       return remarks(moment)
+    case .samples(let id, let stretch):
+      episodes[id, default: Episode()].take(stretch)
+      episodes[id]?.takeAnswers(analyst, until: .now)
+      return remarks(moment)
     case .companion(let key, let thread): companions.add(stack(of: thread, moment), key)
     case .saturationSample(let id, let thread, let weight, let loop):
       saturations.take(id, thread, weight: weight, loop: loop, homes.rules, analyst)
@@ -140,7 +151,8 @@ struct Reporter: ~Copyable {
       return remarks(moment)
     case .saturation(let statement, let record):
       return saturationBodies(statement, record, moment) + remarks(moment)
-    case .busyThread(let busy, let thread): return [busyBody(busy, thread, moment)] + remarks(moment)
+    case .busyThread(let busy, let thread, let stretch):
+      return [busyThreadBody(busy, thread, stretch, moment)] + remarks(moment)
     case .dumpedThreads: return []
     case .dumpDone(let record): return [.dumpSummary(record)] + remarks(moment)
     case .notice(let record): return remark(record, moment)
@@ -231,18 +243,9 @@ struct Reporter: ~Copyable {
     guard let repetition else { return news }
     let body = StallRecord(
       stall, at: moment, thread: record, cause: episode.cause, repetition: repetition,
-      stacks: (episode.stack.map { [$0] } ?? []) + companions.stacks(of: stall.id),
+      stacks: episode.stacks + companions.stacks(of: stall.id), sampling: SamplingRecord(episode.shares),
       loopNesting: homes.rules.reading(of: episode.stack?.frames ?? []).nesting)
     return [stall.proof == .none ? .unverified(body) : .stall(body)] + news
-  }
-
-  private mutating func busyBody(
-    _ busy: BusyThread, _ thread: CapturedThread, _ moment: Moment
-  ) -> RecordBody {
-    let stack = stack(of: thread, moment)
-    recording?.add(
-      RecordedBusyThread(at: moment.monotonic, percent: busy.percent, window: busy.window, stack: stack))
-    return .cpu(BusyThreadRecord(busy, stack: stack))
   }
 
   private mutating func saturationBodies(
@@ -260,6 +263,22 @@ struct Reporter: ~Copyable {
       saturation, at: moment, thread: thread, shares: episode.shares, repetition: repetition,
       stack: episode.stack)
     return [.saturation(body)] + news
+  }
+
+  private mutating func busyThreadBody(
+    _ busy: BusyThread, _ thread: CapturedThread, _ stretch: SampledStretch?, _ moment: Moment
+  ) -> RecordBody {
+    var episode = Episode()
+    episode.take(thread, analyst)
+    if let stretch { episode.take(stretch) }
+    episode.proceed(analyst, within: timeLeft(Self.patienceForWorkers, moment))
+    episode.end(analyst)
+    if let stack = episode.stack {
+      recording?.add(
+        RecordedBusyThread(at: moment.monotonic, percent: busy.percent, window: busy.window, stack: stack))
+    }
+    return .cpu(
+      BusyThreadRecord(busy, stacks: episode.stacks, thread, sampling: SamplingRecord(episode.shares)))
   }
 
   private mutating func recordSamples() {

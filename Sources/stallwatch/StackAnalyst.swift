@@ -35,6 +35,9 @@ final class StackAnalyst {
   func proceed() { analyst.proceed() }
   var cpuTime: Duration { analyst.cpuTime }
 
+  /// The list of mappings that a thread's process has now.
+  func readMaps(of thread: Int32) -> SealedBytes? { analyst.readMaps(of: thread) }
+
   /// A list of mappings that the watch had no time to read is read now: here nobody else waits.
   func ask(_ captured: CapturedThread, most depth: AnalysisDepth = .lines) -> PendingStack {
     let thread = withMaps(captured)

@@ -93,15 +93,18 @@ final class ThreadCamera {
     } catch { return nil }
   }
 
+  /// Threads may be copied without being stopped.
+  var maySample: Bool { takesStacks && denied == nil }
+
   /// Copies a thread. `look` is what the watch has just seen of it, if it did. Only a dump waits for a helper that is
-  /// not there yet.
+  /// not there yet. `isSample`: one of many, for which nobody is stopped.
   func capture(
     _ thread: Int32, role: ThreadRole, isParked: Bool = false, isDump: Bool = false,
-    look: ThreadObservation? = nil,
+    isSample: Bool = false, look: ThreadObservation? = nil,
     stall: Stall? = nil
   ) -> CapturedThread {
     let began = Instant.now
-    let rules = CaptureRules(isParked: isParked, mayStop: mayStop, isDump: isDump)
+    let rules = CaptureRules(isParked: isParked, mayStop: mayStop && !isSample, isDump: isDump)
     let waits = isDump && denied == nil && takesStacks
     let evidence = evidenceReader(thread)
     // Before the capture: one that was held is not asleep again at once.

@@ -50,7 +50,8 @@ final class WatchLoop {
     threads = first.map { [$0] } ?? []
     roster = ThreadRoster(options.thread ?? .auto, process: process.id, began: now)
     busyThreads = BusyThreadWatch(
-      process: process.id, thresholdPercent: options.cpuThreshold, window: options.cpuWindow)
+      process: process.id, thresholdPercent: options.cpuThreshold, window: options.cpuWindow,
+      takesStacks: context.camera.maySample)
     waits = OwnWaits(
       shortestInterval: LookSchedule(threshold: options.threshold, interval: options.interval).alertInterval)
     totals = WatchTotals(began: now, generation: process.generation)
@@ -113,8 +114,10 @@ final class WatchLoop {
     let now = Instant.now
     for thread in threads where thread.nextLook <= now { thread.look(dueAt: thread.nextLook) }
     roster.proceed(at: now, &threads, context, follow: follow)
-    for busy in busyThreads.proceed(at: now) { report(busy) }
-    nextScan = busyThreads.isScanning ? now + .milliseconds(10) : Instant(nanoseconds: .max)
+    let busy = busyThreads.proceed(at: now)
+    for thread in busy { report(thread) }
+    if !busy.isEmpty { busyThreads.forgetSamples() }
+    nextScan = busyThreads.nextMoment(after: now) ?? Instant(nanoseconds: .max)
     context.tellProgramChanges(at: now)
   }
 
@@ -166,7 +169,9 @@ final class WatchLoop {
     guard busy.state == .busy else { return }
     totals.busyThreads += 1
     let role: ThreadRole = busy.threadID == context.process.id ? .main : .worker
-    context.queue.push(.busyThread(busy, context.camera.capture(busy.threadID, role: role)))
+    let copy = context.camera.capture(busy.threadID, role: role)
+    let thread = ThreadRecord(threadID: copy.threadID, name: copy.name, role: role)
+    context.queue.push(.busyThread(busy, copy, busyThreads.samples(of: thread)))
   }
 
   private func tell(_ text: String) {

@@ -77,9 +77,24 @@ import Testing
     }
   }
 
-  @Test(arguments: [UInt32(2), 5, 13]) func lossIsAGap(_ type: UInt32) {
-    guard case .gap? = records(Self.record(type, Self.words([1, 2, 3])), Self.layout).first else {
+  @Test func throttledEventIsAGap() {
+    guard case .gap? = records(Self.record(5, Self.words([1, 2, 3])), Self.layout).first else {
       Issue.record("not noticed")
+      return
+    }
+  }
+
+  @Test("what found no room is counted", arguments: [(UInt32(2), UInt64(7)), (UInt32(13), UInt64(40))])
+  func lossIsCounted(_ type: UInt32, _ count: UInt64) {
+    guard case .lost(count)? = records(Self.record(type, Self.words([40, 7])), Self.layout).first else {
+      Issue.record("not counted")
+      return
+    }
+  }
+
+  @Test(arguments: [UInt32(2), 13]) func lossWithoutACountIsAGap(_ type: UInt32) {
+    guard case .gap? = records(Self.record(type, [1, 2, 3]), Self.layout).first else {
+      Issue.record("taken for a count")
       return
     }
   }

@@ -240,7 +240,8 @@ func series(_ host: ByteString, _ bodies: [(Double, RecordBody)]) -> [Record] {
 let ordinaryWatch = series(
   "build-3",
   [(-1, .attach(attach())), (-0.9, .notice(loopFound("libuv")))]
-    + ordinaryStalls() + slowPhases() + [
+    + ordinaryStalls() + slowPhases() + sampledStalls() + [
+      (61, sampledBusyThread()),
       (
         60,
         .cpu(

@@ -55,4 +55,22 @@ import Testing
     let events = detector.scan([sample(1, at: 1, used: 9), sample(2, at: 1, used: 4)])
     #expect(events.map(\.percent) == [100])
   }
+
+  @Test func threadsThatMayTurnOutToBeBusyAreFoundWithinTheWindow() {
+    var detector = BusyThreadDetector(thresholdPercent: 70, window: .seconds(3))
+    let start = sample(1, at: 0, used: 0).at
+    #expect(!detector.isSearchUseful(at: start + .seconds(1)))
+    _ = detector.scan([1, 2, 3, 4].map { sample($0, at: 0, used: 0) })
+    #expect(!detector.isSearchUseful(at: start + .milliseconds(100)))
+    #expect(detector.isSearchUseful(at: start + .seconds(1)))
+    #expect(!detector.isSearchUseful(at: start + .seconds(3)))
+    let later = [
+      sample(1, at: 1, used: 0.8), sample(2, at: 1, used: 0.5), sample(3, at: 1, used: 0.9),
+      sample(4, at: 1, used: 1, start: 2), sample(5, at: 1, used: 1),
+    ]
+    #expect(detector.suspects(later) == [3, 1])
+    // The search has changed nothing of what is compared with.
+    #expect(detector.scan([sample(1, at: 3, used: 2.4)]).map(\.threadID) == [1])
+    #expect(detector.suspects([sample(1, at: 4, used: 3.4)]).isEmpty)
+  }
 }
