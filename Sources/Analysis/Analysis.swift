@@ -9,6 +9,8 @@ package struct Analysis: Sendable {
   package var frames: [Frame]
   /// The outer frames rest on bytes that were copied after the thread went on.
   package var isCompleted = false
+  /// Of a sample: the question whose stack has the same functions, and stands for this one. Then there are no frames.
+  package var sameAs: UInt64?
   /// What came up about modules for the first time, for a person.
   package var remarks: [ByteString] = []
 
@@ -23,6 +25,7 @@ extension Analysis {
     var writer = MessageWriter()
     writer.append(end.rawValue)
     writer.append(isCompleted)
+    writer.append(optional: sameAs) { $0.append($1) }
     let modules = Array(Set(frames.compactMap(\.module)))
     writer.append(modules.count)
     for module in modules { writer.append(module) }
@@ -38,6 +41,7 @@ extension Analysis {
     var reader = MessageReader(bytes)
     end = try reader.rawValue()
     isCompleted = try reader.flag()
+    sameAs = try reader.optionalWord()
     let modules = try reader.list { (reader) throws(MessageReader.Malformed) in
       try ModuleReference(decoding: &reader)
     }

@@ -21,8 +21,9 @@ enum AnalystOrder {
   /// The list of mappings, beside it, belongs to the questions that follow.
   case mappings
   /// Copied threads; their stack bytes are beside it, in one file. What follows is for `StackQuestion(decoding:stack:)`,
-  /// once for each.
-  case questions(count: Int, maxFrames: Int, depth: AnalysisDepth, MessageReader)
+  /// once for each. A sample, which comes alone, belongs to a series, of which stacks with the same functions are told once;
+  /// 0: it is none.
+  case questions(count: Int, maxFrames: Int, depth: AnalysisDepth, series: UInt64, MessageReader)
   /// The file that was asked for, beside it, or none.
   case file
   /// Where a variable is, of this name.
@@ -32,13 +33,14 @@ enum AnalystOrder {
   static let mostQuestions = CaptureHelper.mostTogether
 
   static func questions(
-    _ questions: [(id: UInt64, capture: RawCapture)], maxFrames: Int, depth: AnalysisDepth
+    _ questions: [(id: UInt64, capture: RawCapture)], maxFrames: Int, depth: AnalysisDepth, series: UInt64 = 0
   ) -> [UInt8] {
     var writer = MessageWriter()
     writer.append(UInt64(1))
     writer.append(questions.count)
     writer.append(maxFrames)
     writer.append(depth.rawValue)
+    writer.append(series)
     for (id, capture) in questions {
       writer.append(id)
       capture.encode(into: &writer)
@@ -71,7 +73,9 @@ enum AnalystOrder {
       let count = try reader.integer(in: 1...Self.mostQuestions)
       let maxFrames = try reader.integer(in: 1...1_000_000)
       let depth = AnalysisDepth(rawValue: try reader.integer(in: 0...AnalysisDepth.allCases.count - 1))
-      self = .questions(count: count, maxFrames: maxFrames, depth: depth ?? .addresses, reader)
+      let series = try reader.word()
+      self = .questions(
+        count: count, maxFrames: maxFrames, depth: depth ?? .addresses, series: series, reader)
     case 2: self = .file
     case 3: self = .variable(id: try reader.word(), name: try reader.string())
     default: throw MessageReader.Malformed()

@@ -90,10 +90,12 @@ package final class Analyst {
     return remarks + broker.takeRemarks()
   }
 
-  /// `most`: no more is asked for, even if more is usual.
-  package func ask(_ capture: RawCapture, maps: SealedBytes, most: AnalysisDepth = .lines) -> UInt64 {
+  /// `most`: no more is asked for, even if more is usual. `series`: of a sample; see `Analysis.sameAs`.
+  package func ask(
+    _ capture: RawCapture, maps: SealedBytes, most: AnalysisDepth = .lines, series: UInt64 = 0
+  ) -> UInt64 {
     defer { sendNext() }
-    return add(AnalystQuestion(capture: capture, maps: maps, depth: min(depth, most)))
+    return add(AnalystQuestion(capture: capture, maps: maps, depth: min(depth, most), series: series))
   }
 
   /// Asks about many at once where their stack bytes lie in one file, for which equal stacks are named once. Their frames
@@ -199,7 +201,7 @@ extension Analyst {
       sentMaps = question.maps
     }
     let captures = ids.compactMap { id in questions[id].map { (id, $0.capture) } }
-    let order = AnalystOrder.questions(captures, maxFrames: maxFrames, depth: question.depth)
+    let order = AnalystOrder.questions(captures, maxFrames: maxFrames, depth: question.depth, series: question.series)
     try worker.send(order, descriptor: question.capture.rawStackDescriptor ?? -1)
   }
 

@@ -31,11 +31,16 @@ package enum AnalystServer {
       switch received.order {
       case .mappings: analysis.use(received.file)
       case .file: continue
-      case .questions(let count, let maxFrames, let depth, var reader):
+      case .questions(let count, let maxFrames, let depth, let series, var reader):
         let questions = (0..<count).compactMap { _ in
           try? StackQuestion(decoding: &reader, stack: received.file)
         }
         guard questions.count == count else { OwnProcess.endAtOnce() }
+        if series != 0, let question = questions.first {
+          let found = analysis.analyze(question, ofSeries: series, maxFrames: maxFrames, depth: depth)
+          send(found.encoded, [question.id], isFinal: true)
+          continue
+        }
         var last: [(ids: [UInt64], content: [UInt8])] = []
         analysis.analyze(questions, maxFrames: maxFrames, depth: depth) { ids, analysis, isFinal in
           if isFinal {

@@ -20,6 +20,8 @@ final class StackAnalysis {
   private let unwinder = Unwinder()
   private var symbolicator = Symbolicator(debugFiles: DebugFileSearch())
   private let generatedCode = GeneratedCode()
+  /// The first sample of each series with these functions.
+  private var samples: [SamplePlace: UInt64] = [:]
   /// Kept while the text of `maps` stays the same.
   private var maps: [UInt8] = []
   private var space: AddressSpace?
@@ -109,6 +111,35 @@ final class StackAnalysis {
     analysis.remarks = takeRemarks()
     give(analysis, true)
   }
+
+  /// One of many: it is answered once, and one that was there before by the number of that.
+  func analyze(
+    _ sample: StackQuestion, ofSeries series: UInt64, maxFrames: Int, depth: AnalysisDepth
+  ) -> Analysis {
+    guard let space else { return Analysis(end: .notCaptured, frames: []) }
+    let walk = unwinder.walk(sample.snapshot, in: space, limit: maxFrames)
+    let frames = depth == .addresses ? walk.frames : named(walk, in: space)
+    var analysis = Analysis(end: walk.end, frames: frames.map(\.frame))
+    let place = SamplePlace(series: series, path: StackPath(analysis.frames, walk.end))
+    if let first = samples[place] {
+      (analysis.sameAs, analysis.frames) = (first, [])
+    } else {
+      if samples.count == Self.mostSamples { samples = [:] }
+      samples[place] = sample.id
+      analysis.isCompleted = walk.usedLaterBytes
+      let deadline = Clock.monotonicNanoseconds + Self.timeForLines.nanoseconds
+      if depth == .lines { analysis.frames = frames.flatMap { expanded($0, deadline) } }
+    }
+    analysis.remarks = takeRemarks()
+    return analysis
+  }
+
+  private struct SamplePlace: Hashable {
+    var series: UInt64
+    var path: StackPath
+  }
+
+  private static let mostSamples = 1024
 
   /// Where a variable is, by the last list of mappings.
   func find(_ name: HeartbeatName) -> HeartbeatFinding {

@@ -49,7 +49,7 @@ struct SharesText {
     let rest = stacks.dropFirst(shown.count)
     let unseen = rest.reduce(sampling.other.duration) { $0 + ($1.weight?.duration ?? .zero) }
     if unseen * 200 >= sampling.covered.duration {
-      let what = rest.isEmpty ? "not seen" : "\(counted(rest.count, "more path")), or not seen"
+      let what = rest.isEmpty ? "not known" : "\(counted(rest.count, "more path")), or not known"
       rows.append((what, share(unseen)))
     }
     let width = rows.map(\.0.count).max() ?? 0
@@ -63,16 +63,21 @@ struct SharesText {
   /// From where the paths part; of a single one from the deepest function of the program itself.
   private func path(_ stack: StackRecord) -> String {
     let functions = functions(stack)
-    let start = isOnePath ? functions.lastIndex { $0 == stack.ownFunction?.text } ?? 0 : max(0, common - 1)
+    let own = functions.lastIndex { $0 == stack.ownFunction?.text } ?? 0
+    let start = stack.end == .root ? common.map { $0 - 1 } ?? own : own
     var names = functions.dropFirst(max(0, min(start, functions.count - 1))).map(cut)
-    if names.count > Self.mostFunctions { names = [names[0], "…"] + names.suffix(Self.mostFunctions - 2) }
+    // What tells it from the others stands at its front.
+    if names.count > Self.mostFunctions {
+      names.replaceSubrange(Self.mostFunctions - 2..<names.count - 1, with: ["…"])
+    }
     return names.joined(separator: " ▸ ")
   }
 
-  /// How many of the outermost functions all of them have in common.
-  private var common: Int {
-    var shared = functions(stacks[0])[...]
-    for stack in stacks { shared = shared.prefix(zip(shared, functions(stack)).prefix { $0 == $1 }.count) }
+  /// How many of the outermost functions those that are known to their root have in common; nil where there is one alone.
+  private var common: Int? {
+    let whole = stacks.filter { $0.end == .root }.map(functions)
+    guard whole.count > 1, var shared = whole.first?[...] else { return nil }
+    for other in whole { shared = shared.prefix(zip(shared, other).prefix { $0 == $1 }.count) }
     return shared.count
   }
 

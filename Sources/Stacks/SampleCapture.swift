@@ -40,7 +40,8 @@ extension ThreadSnapshot {
   /// The copied bytes from an address on, as far as they go on without a break.
   fileprivate func bytes(from address: UInt64, most: Int) -> [UInt8] {
     var (bytes, next) = ([UInt8](), address)
-    for piece in [StackPiece(address: stackAddress, bytes: stackBytes)] + morePieces where bytes.count < most {
+    for piece in [StackPiece(address: stackAddress, bytes: stackBytes)] + morePieces where bytes.count < most
+    {
       let offset = next &- piece.address
       guard offset < UInt64(piece.bytes.count) else { continue }
       let part = piece.bytes[Int(offset)...].prefix(most - bytes.count)

@@ -8,9 +8,10 @@ package struct StackPath: Hashable, Sendable {
 
   /// Functions without a name count by where they were called from. Of the innermost one that is not known: it counts by
   /// its file, or else each address in it would be a place of its own.
-  package init(_ stack: Stack) {
-    let frames = stack.frames.filter { !$0.isInlined }
-    functions = frames.enumerated().map { index, frame in
+  package init(_ stack: Stack) { self.init(stack.frames, stack.end) }
+
+  package init(_ frames: [Frame], _ end: WalkEnd) {
+    functions = frames.filter { !$0.isInlined }.enumerated().map { index, frame in
       var hash = StableHash()
       hash.mix(frame.module?.name.bytes ?? [])
       hash.mix([0])
@@ -21,7 +22,7 @@ package struct StackPath: Hashable, Sendable {
       }
       return hash.value
     }
-    isWhole = stack.end == .root
+    isWhole = end == .root
   }
 
   /// This one was cut, and the other one goes on from there.
@@ -74,10 +75,13 @@ package struct StackShares: Sendable {
     }
   }
 
-  /// More time for the stack of a path that was added before.
-  package mutating func add(_ weight: Duration, to path: StackPath) {
+  /// More time, or more samples, for the stack of a path that was added before.
+  package mutating func add(_ weight: Duration, to path: StackPath, samples count: Int = 0) {
     let place = found(path)
-    if shares[place] == nil { other += weight } else { shares[place]?.weight += weight }
+    samples += count
+    if shares[place] == nil { other += weight }
+    shares[place]?.weight += weight
+    shares[place]?.samples += count
   }
 
   /// Time of which no stack is known.

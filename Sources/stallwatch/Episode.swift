@@ -12,9 +12,12 @@ struct Episode {
   /// In the making: the oldest capture, and the newest one.
   private var pending: [PendingStack] = []
   private var evidence: Evidence?
-  private var samples = SampledStacks()
+  private var samples: SampledStacks
   /// What the samples have come to, as of the last call of `proceed`.
   private(set) var shares = StackShares()
+
+  /// `number`: of no other episode that the analyst has been asked about.
+  init(number: UInt64) { samples = SampledStacks(series: number) }
 
   /// The one that explains the stall: that with most of its time, or else the newest one.
   private(set) var stack: Stack?

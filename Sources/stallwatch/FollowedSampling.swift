@@ -1,6 +1,8 @@
 // When a followed thread is sampled between the captures for its records, and when the report thread is told of it.
 
+internal import Linux
 internal import Reports
+internal import Stacks
 internal import StallCore
 
 extension FollowedThread {
@@ -23,6 +25,8 @@ extension FollowedThread {
   private func copyBlock(_ look: ThreadObservation) {
     var copy = context.camera.capture(
       subject.threadID, role: subject.role, isSample: true, look: detector.loop.naming(look))
+    // A stack pointer alone does not tell two calls of one function apart.
+    if let after = try? observe(), !after.hasNotMoved(since: look) { copy.result = .failure(.moved) }
     sampling.number(&copy, look)
     sampling.take(copy)
   }

@@ -103,7 +103,7 @@ final class FollowedThread {
     lastLook = seen
     nextLook = next
     forewarn()
-    sampleStacks(seen, blockedSince: blockedSince, action)
+    sampleStacks(seen, blockedSince: began?.latest, action)
     if let stall = missingStack.stall, detector.isStalled, action == .none {
       let thread = capture(stall, seen)
       context.queue.push(.lateStack(episode: numbers.number(of: stall.id, context), thread))
@@ -151,7 +151,7 @@ final class FollowedThread {
     return reading
   }
 
-  private func observe() throws(Errno) -> ThreadObservation {
+  func observe() throws(Errno) -> ThreadObservation {
     let (camera, thread) = (context.camera, record.threadID)
     let look = try observer.look(isAtWork: !detector.isSettled) { address, length, buffer in
       camera.readMemory(of: thread, at: address, length, into: &buffer)

@@ -107,8 +107,9 @@ final class ReportQueue: Sendable {
   func push(_ newItem: ReportItem, at moment: Moment = .now) {
     state.withLock { state in
       var item = newItem
-      if item.sampleBytes > 0, state.items.reduce(item.sampleBytes, { $0 + $1.item.sampleBytes })
-        > Self.mostSampleBytes
+      if item.sampleBytes > 0,
+        state.items.reduce(item.sampleBytes, { $0 + $1.item.sampleBytes })
+          > Self.mostSampleBytes
       {
         item.dropSamples()
       }
@@ -240,7 +241,8 @@ extension ReportItem {
     case .lateStack(let id, let thread): self = .lateStack(episode: id, thread.withoutStack)
     case .homeStack(let site, let thread): self = .homeStack(site, thread.withoutStack)
     case .companion(let key, let thread): self = .companion(key, thread.withoutStack)
-    case .busyThread(let busy, let thread, let samples): self = .busyThread(busy, thread.withoutStack, samples)
+    case .busyThread(let busy, let thread, let samples):
+      self = .busyThread(busy, thread.withoutStack, samples)
     case .dumpedThreads(let threads): self = .dumpedThreads(threads.map(\.withoutStack))
     case .saturationSample(let id, let thread, let weight, let loop):
       self = .saturationSample(episode: id, thread.withoutStack, weight: weight, loop: loop)

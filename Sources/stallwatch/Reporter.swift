@@ -17,6 +17,7 @@ struct Reporter: ~Copyable {
   private let isQuiet: Bool
   /// Those that are still going on: one of each stalled thread.
   private var episodes: [Int: Episode] = [:]
+  private var lastEpisode: UInt64 = 0
   private var companions = CompanionList()
   private var places: PlaceLog
   private var saturations = SaturationLog()
@@ -73,6 +74,11 @@ struct Reporter: ~Copyable {
     }
     output.flush()
     queue.finish()
+  }
+
+  private mutating func newEpisode() -> Episode {
+    lastEpisode += 1
+    return Episode(number: lastEpisode)
   }
 
   /// Samples are named as they come: at the end of a stall there may be hundreds.
@@ -141,7 +147,9 @@ struct Reporter: ~Copyable {
       episodes[id]?.take(thread, analyst)
       return remarks(moment)
     case .samples(let id, let stretch):
-      episodes[id, default: Episode()].take(stretch)
+      var episode = episodes[id] ?? newEpisode()
+      episode.take(stretch)
+      episodes[id] = episode
       episodes[id]?.takeAnswers(analyst, until: .now)
       return remarks(moment)
     case .companion(let key, let thread): companions.add(stack(of: thread, moment), key)
@@ -224,7 +232,7 @@ struct Reporter: ~Copyable {
   private mutating func stallBodies(
     _ stall: Stall, _ record: ThreadRecord, _ thread: CapturedThread?, _ moment: Moment
   ) -> [RecordBody] {
-    var episode = episodes[stall.id] ?? Episode()
+    var episode = episodes[stall.id] ?? newEpisode()
     if let thread { episode.take(thread, analyst) }
     let time = timeLeft(patience(stall.state, moment), moment)
     episode.proceed(analyst, within: time)
@@ -268,7 +276,7 @@ struct Reporter: ~Copyable {
   private mutating func busyThreadBody(
     _ busy: BusyThread, _ thread: CapturedThread, _ stretch: SampledStretch?, _ moment: Moment
   ) -> RecordBody {
-    var episode = Episode()
+    var episode = newEpisode()
     episode.take(thread, analyst)
     if let stretch { episode.take(stretch) }
     episode.proceed(analyst, within: timeLeft(Self.patienceForWorkers, moment))

@@ -13,6 +13,9 @@ struct SampledStacks {
   /// How many of those were asked about.
   private var taken = 0
   private var asked: [Asked] = []
+  /// Whose stacks may stand for others.
+  private var answered: [UInt64: StackPath] = [:]
+  private let series: UInt64
   /// More time for copies that are still on their way.
   private var times: [Int: Duration] = [:]
   private var paths: [Int: StackPath] = [:]
@@ -43,6 +46,9 @@ struct SampledStacks {
   private static let mostAsked = 4
   private static let mostWaiting = 2048
 
+  /// `series`: no other samples have this number.
+  init(series: UInt64) { self.series = series }
+
   /// The program itself copied the thread: that serves the samples as well.
   mutating func note(_ copy: CapturedThread) {
     guard case .success(let capture) = copy.result else { return }
@@ -59,7 +65,11 @@ struct SampledStacks {
     }
     for copy in stretch.copies { wait(.copy(copy)) }
     for (number, weight) in stretch.times {
-      if let path = paths[number] { named.add(weight, to: path) } else { times[number, default: .zero] += weight }
+      if let path = paths[number] {
+        named.add(weight, to: path)
+      } else {
+        times[number, default: .zero] += weight
+      }
     }
   }
 
@@ -77,10 +87,23 @@ struct SampledStacks {
       }
       if taken == waiting.count { (waiting, taken) = ([], 0) }
       guard let oldest = asked.first else { return }
-      let (stack, isFinal) = analyst.stack(of: oldest.stack, within: max(.zero, end - .now))
-      guard isFinal else { return }
+      guard let answer = analyst.answer(to: oldest.stack, within: max(.zero, end - .now)) else { return }
       asked.removeFirst()
-      add(stack, oldest.stack.thread, oldest.weight, count: oldest.count)
+      take(answer, oldest)
+    }
+  }
+
+  private mutating func take(_ answer: SampleAnswer, _ asked: Asked) {
+    switch answer {
+    case .stack(let stack):
+      let path = add(stack, asked.stack.thread, asked.weight, count: asked.count)
+      if let question = asked.stack.question { answered[question] = path }
+    case .sameAs(let first):
+      if let path = answered[first] {
+        named.add(asked.weight, to: path, samples: asked.count)
+      } else {
+        named.addUnknown(asked.weight, samples: asked.count)
+      }
     }
   }
 
@@ -95,7 +118,8 @@ struct SampledStacks {
       let copy = CapturedThread(
         threadID: thread.threadID, name: thread.exactName, role: thread.role, result: .success(capture),
         maps: maps, at: sample.at)
-      asked.append(Asked(stack: analyst.ask(copy), weight: weight, count: sample.count))
+      asked.append(
+        Asked(stack: analyst.ask(copy, series: series), weight: weight, count: sample.count))
     }
   }
 
@@ -105,12 +129,16 @@ struct SampledStacks {
   }
 
   /// A stack that is known, with its share of the time.
-  mutating func add(_ stack: Stack, _ thread: CapturedThread, _ weight: Duration = .zero, count: Int = 1) {
+  @discardableResult
+  mutating func add(
+    _ stack: Stack, _ thread: CapturedThread, _ weight: Duration = .zero, count: Int = 1
+  ) -> StackPath {
     firstAt = firstAt.map { min($0, thread.at) } ?? thread.at
     let later = thread.sample.flatMap { times.removeValue(forKey: $0) } ?? .zero
     let path = named.add(stack, weight + later, samples: count)
     if let number = thread.sample { paths[number] = path }
     if let known = thread.evidence { evidence[path] = known.completed(by: evidence[path]) }
+    return path
   }
 
   func evidence(of stack: Stack) -> Evidence? { evidence[StackPath(stack)] }

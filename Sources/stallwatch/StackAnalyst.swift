@@ -11,7 +11,14 @@ internal import StallCore
 struct PendingStack {
   let thread: CapturedThread
   /// What the analyst was asked; nil if there is nothing to ask.
-  fileprivate let question: UInt64?
+  let question: UInt64?
+}
+
+/// What has become of a sample.
+enum SampleAnswer {
+  case stack(Stack)
+  /// The same functions as in the answer to that question.
+  case sameAs(UInt64)
 }
 
 final class StackAnalyst {
@@ -39,12 +46,23 @@ final class StackAnalyst {
   func readMaps(of thread: Int32) -> SealedBytes? { analyst.readMaps(of: thread) }
 
   /// A list of mappings that the watch had no time to read is read now: here nobody else waits.
-  func ask(_ captured: CapturedThread, most depth: AnalysisDepth = .lines) -> PendingStack {
+  /// `series`: of a sample, which `answer(to:within:)` is for.
+  func ask(
+    _ captured: CapturedThread, most depth: AnalysisDepth = .lines, series: UInt64 = 0
+  ) -> PendingStack {
     let thread = withMaps(captured)
     guard case .success(let capture) = thread.result, let maps = thread.maps else {
       return PendingStack(thread: thread, question: nil)
     }
-    return PendingStack(thread: thread, question: analyst.ask(capture, maps: maps, most: depth))
+    return PendingStack(
+      thread: thread, question: analyst.ask(capture, maps: maps, most: depth, series: series))
+  }
+
+  /// Nil: it is not known yet.
+  func answer(to sample: PendingStack, within time: Duration) -> SampleAnswer? {
+    let (stack, isFinal, first) = stackOrFirst(of: sample, within: time)
+    if !isFinal { return nil }
+    return first.map { .sameAs($0) } ?? .stack(stack)
   }
 
   /// Asks for threads that were copied together, which takes less than asking for each.
@@ -69,22 +87,29 @@ final class StackAnalyst {
 
   /// Waits for the whole stack no longer than told; what is there by then is the answer. `isFinal`: no more will come.
   func stack(of pending: PendingStack, within time: Duration) -> (stack: Stack, isFinal: Bool) {
+    let (stack, isFinal, _) = stackOrFirst(of: pending, within: time)
+    return (stack, isFinal)
+  }
+
+  private func stackOrFirst(
+    of pending: PendingStack, within time: Duration
+  ) -> (stack: Stack, isFinal: Bool, first: UInt64?) {
     let thread = pending.thread
-    if let recorded = thread.recorded { return (recorded.stack, true) }
+    if let recorded = thread.recorded { return (recorded.stack, true, nil) }
     var stack = Stack(
       threadID: thread.threadID, threadName: thread.name, role: thread.role, way: nil, stoppedFor: .zero,
       end: .notCaptured, frames: [])
     stack.kernelFrames = KernelFrame.frames(of: thread.kernelStack)
     guard case .success(let capture) = thread.result else {
       if case .failure(let failure) = thread.result { stack.missing = "the thread \(failure.text)" }
-      return (stack, true)
+      return (stack, true, nil)
     }
     stack.way = capture.way
     stack.stoppedFor = capture.stoppedFor
     stack.isApproximate = capture.registers[Registers.framePointer] == nil
     guard let question = pending.question, let maps = thread.maps else {
       stack.missing = "the list of its mappings could not be read"
-      return (stack, true)
+      return (stack, true, nil)
     }
     let finding = analyst.finding(of: question, until: Clock.monotonicNanoseconds + time.nanoseconds)
     stack.missing = finding.isFinal ? finding.missing : "names and lines were not all found in time"
@@ -95,7 +120,7 @@ final class StackAnalyst {
     } else {
       stack.frames = [innermostFrame(of: capture, maps)]
     }
-    return (stack, finding.isFinal)
+    return (stack, finding.isFinal, finding.analysis?.sameAs)
   }
 
   /// The stack as far as it is known by then; by default for whoever has time.

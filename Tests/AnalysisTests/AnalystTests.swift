@@ -58,6 +58,19 @@ import Testing
     #expect(analysis.frames.last?.symbol == "_start")
   }
 
+  @Test func equalSamplesOfASeriesAreToldOnce() throws {
+    let target = try TargetProcess.start("pattern")
+    let captured = try Captured(target)
+    let analyst = captured.analyst()
+    let questions = [7, 7, 8, 0].map {
+      analyst.ask(captured.capture, maps: captured.maps, series: $0)
+    }
+    let found = questions.map { analyst.finding(of: $0, until: Self.inTenSeconds).analysis }
+    #expect(found.map { $0?.sameAs } == [nil, questions[0], nil, nil])
+    #expect(found.map { $0?.frames.isEmpty } == [false, true, false, false])
+    #expect(found[0]?.frames == found[3]?.frames && found[1]?.end == .root)
+  }
+
   @Test func hasNoRightsLeft() throws {
     let target = try TargetProcess.start("pattern")
     let captured = try Captured(target)

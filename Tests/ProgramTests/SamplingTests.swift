@@ -13,7 +13,7 @@ import Testing
   ) {
     var target = try TargetProcess.start("parts-loop", kind, "\(depth)")
     var watch = try WatchRun(
-      ["--json", "--pid", "\(target.processID)", "--threshold", "300ms", "--cooldown", "0s"] + options)
+      ["--json", "--pid", "\(target.processID)", "--threshold", "350ms", "--cooldown", "0s"] + options)
     _ = try watch.next("notice", kind: "loop.found")
     target.signal(SIGUSR1)
     let ended = try watch.next("stall", state: "ended")

@@ -81,7 +81,8 @@ import TestSupport
   private static func base(_ distance: Int, overlap: [UInt8] = cut) -> ThreadSnapshot {
     let bytes = [UInt8](repeating: 1, count: distance) + overlap + [UInt8](repeating: 2, count: 1024)
     return ThreadSnapshot(
-      threadID: 1, way: .ptrace, registers: Registers(), pieces: [
+      threadID: 1, way: .ptrace, registers: Registers(),
+      pieces: [
         StackPiece(address: stackPointer - UInt64(distance), bytes: Array(bytes.prefix(distance + 8000))),
         StackPiece(
           address: stackPointer + 8000, bytes: Array(bytes.dropFirst(distance + 8000)), isLater: true),

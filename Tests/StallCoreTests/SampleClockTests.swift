@@ -64,7 +64,8 @@ private func time(each: Int = 0, here: Int = 0, before: Int = 0, unseen: Int = 0
 
   @Test func blockThatDidNotEndIsOneStack() {
     var (looks, clock) = start()
-    #expect(clock.advance(to: looks.after(50, ran: 10, sleeps: 1, in: 3), samples: 1) == time(each: 10, here: 40))
+    #expect(
+      clock.advance(to: looks.after(50, ran: 10, sleeps: 1, in: 3), samples: 1) == time(each: 10, here: 40))
     let next = looks.after(50, in: 3)
     #expect(clock.isInSameBlock(next))
     #expect(clock.advance(to: next, samples: 0) == time(here: 50))
@@ -89,7 +90,8 @@ private func time(each: Int = 0, here: Int = 0, before: Int = 0, unseen: Int = 0
   @Test func sleepsThatNoLookSawAreNobodys() {
     var (looks, clock) = start()
     _ = clock.advance(to: looks.after(50, sleeps: 1, in: 3), samples: 0)
-    #expect(clock.advance(to: looks.after(50, ran: 10, sleeps: 5, in: 4), samples: 1) == time(each: 10, unseen: 40))
+    #expect(
+      clock.advance(to: looks.after(50, ran: 10, sleeps: 5, in: 4), samples: 1) == time(each: 10, unseen: 40))
     #expect(clock.advance(to: looks.after(50, ran: 10, sleeps: 3), samples: 1) == time(each: 10, unseen: 40))
   }
 

@@ -62,7 +62,8 @@ private func spoken(_ shares: StackShares) -> [String] {
     #expect(spoken(shares) == ["read 100/1"])
   }
 
-  @Test("A stack that was cut is that which goes on from there, whichever came first", arguments: [true, false])
+  @Test(
+    "A stack that was cut is that which goes on from there, whichever came first", arguments: [true, false])
   func cutStackBelongsToTheWholeOne(_ isCutFirst: Bool) {
     let cut = stack("read load", end: .missingBytes)
     let whole = stack("read load run main")
