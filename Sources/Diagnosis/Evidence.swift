@@ -80,7 +80,9 @@ package struct Evidence: Sendable {
 
   /// With what an older capture of the same wait could read and this one could not. The lock may have gone from hand to hand
   /// since; but where its word names nobody now, who held it then is why the thread waits.
+  /// And that a stall which was mostly blocked was caught running says nothing of what it was blocked in.
   package func completed(by older: Evidence?) -> Evidence {
+    if let older, stallClass == .blocked, activity == .running, older.activity != .running { return older }
     guard let older, let call, older.call == call else { return self }
     var whole = self
     whole.descriptor = descriptor ?? older.descriptor

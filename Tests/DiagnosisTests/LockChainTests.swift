@@ -67,6 +67,14 @@ import Testing
     #expect(CauseRules.cause(of: newer.completed(by: older)).summary.contains("held by") == false)
   }
 
+  @Test func aBlockedStallThatIsCaughtRunningKeepsItsCause() {
+    let older = evidence(chain([wait(1, for: 2)]))
+    var newer = Evidence(threadID: 1, state: .running, activity: .running, stallClass: .blocked)
+    #expect(CauseRules.cause(of: newer.completed(by: older)).kind == .mutex)
+    newer.stallClass = .cpu
+    #expect(CauseRules.cause(of: newer.completed(by: older)).kind == .userCPU)
+  }
+
   @Test func anotherHolderIsNews() {
     let older = evidence(chain([wait(1, for: 2), wait(2, for: 3)]))
     var newer = evidence(nil)
