@@ -10,7 +10,7 @@ import Testing
     try WatchRun(["--json", "--pid", "\(target.processID)", "--no-breakpoint"] + options)
   }
 
-  /// Between two parks there are seconds of work that no look sees interrupted.
+  /// Between two parks there is a second of work, or more, that no look sees interrupted.
   @Test("IDLE-03: a heartbeat tells one long job from many short ones") func heartbeatTellsLoadFromAStall()
     throws
   {

@@ -59,7 +59,7 @@ PROGRAM(heart, "heart") {
       uint64_t value = 0;
       if (read(event, &value, sizeof value) < 0) return 1;
       // Now and then it parks, so that it is known where.
-      epoll_wait(epoll, &found, 1, heart_rounds % 400 == 0 ? 300 : 0);
+      epoll_wait(epoll, &found, 1, heart_rounds % 200 == 0 ? 300 : 0);
       value = 1;
       if (write(event, &value, sizeof value) < 0) return 1;
     } else {
