@@ -24,6 +24,8 @@ class Comparison:
     frames: int = 0
     threads: int = 0
     moved: int = 0
+    # Frames behind one of generated code, from which only one of the two found the way.
+    generated: int = 0
     # Where one of the two ends earlier than the other, there is nothing to compare.
     ended_early: dict = field(default_factory=lambda: {"ours": 0, "theirs": 0})
     differences: list = field(default_factory=list)
@@ -48,18 +50,18 @@ def measure(bench):
 
 
 def own_frames(bench, pid):
-    """By thread: the addresses, without what was inlined and without a `main` that left no frame, and how the walk ended."""
+    """By thread: the addresses without what was inlined, which of them may be of a `main` that has left no frame, and which
+    are of generated code."""
     words = [bench.programs.stallwatch, "dump", "--never-stop", "--json", "--symbols", "fast", "--pid", str(pid)]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
     frames = {}
     for record in map(json.loads, done.stdout.splitlines()):
         for stack in record.get("stacks", []):
             if stack.get("captured") == "task-iterator":
-                frames[stack["tid"]] = [
-                    int(frame["pc"], 16)
-                    for frame in stack["frames"]
-                    if not frame["inlined"] and frame["trust"] != "symbol-guess"
-                ]
+                real = [frame for frame in stack["frames"] if not frame["inlined"]]
+                guessed = {int(frame["pc"], 16) for frame in real if frame["trust"] == "symbol-guess"}
+                generated = {int(frame["pc"], 16) for frame in real if frame.get("generated")}
+                frames[stack["tid"]] = [int(frame["pc"], 16) for frame in real], guessed, generated
     if not frames:
         raise CannotRun(f"no stack by the task iterator; status {done.returncode} {done.stderr.strip()}")
     return frames
@@ -94,19 +96,28 @@ def peer_frames(bench, peer, pid):
 
 
 def compare(name, comparison, before, theirs, after):
-    for thread, ours in before.items():
+    for thread, (ours, guessed, generated) in before.items():
         other = theirs.get(thread)
-        if ours != after.get(thread) or other is None:
+        if (ours, guessed, generated) != after.get(thread) or other is None:
             comparison.moved += 1
             continue
+        # The peers show none that has left no frame.
+        ours = [address for address in ours if address not in guessed or address in other]
         comparison.threads += 1
-        comparison.ended_early["ours"] += max(0, len(other) - len(ours))
-        comparison.ended_early["theirs"] += max(0, len(ours) - len(other))
         for place, (mine, peers) in enumerate(zip(ours, other)):
+            told = f"{name}, thread {thread}, frame {place}: {mine:#x}, theirs {peers:#x}"
+            if mine != peers and not generated.isdisjoint(ours[max(0, place - 1) : place + 1]):
+                # No table tells how to go on from there, and what the peer shows from here on it has made up.
+                comparison.differences.append(f"{told}: generated code; {len(ours) - place} frames not compared")
+                comparison.generated += len(ours) - place
+                break
             comparison.frames += 1
             comparison.equal += mine == peers
             if mine != peers:
-                comparison.differences.append(f"{name}, thread {thread}, frame {place}: {mine:#x}, theirs {peers:#x}")
+                comparison.differences.append(told)
+        else:
+            comparison.ended_early["ours"] += max(0, len(other) - len(ours))
+            comparison.ended_early["theirs"] += max(0, len(ours) - len(other))
 
 
 def result(comparison, listing):
@@ -117,6 +128,8 @@ def result(comparison, listing):
     told = f"{comparison.equal} of {comparison.frames} ({share:.2%}) of {comparison.threads} threads"
     told += f"; {comparison.moved} threads moved meanwhile"
     told += f"; {early['theirs']} frames of ours beyond the peer's end, {early['ours']} of the peer's beyond ours"
+    if comparison.generated:
+        told += f"; {comparison.generated} frames of ours behind generated code, where the peer has no rules"
     if comparison.differences:
         told += f"; differences in {listing.name}, the first: {comparison.differences[0]}"
     # Frames that only the peer has are missing ones of ours.

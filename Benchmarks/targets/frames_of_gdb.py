@@ -8,8 +8,8 @@ for thread in gdb.selected_inferior().threads():
     try:
         frame = gdb.newest_frame()
         for number in range(256):
-            # Inlined calls share the frame of their caller.
-            if frame.type() != gdb.INLINE_FRAME:
+            # Inlined calls share the frame of their caller; tail calls have left none, and are guessed from debug information.
+            if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
                 print(f"#{number} {frame.pc():#x}")
             frame = frame.older()
             if frame is None:
