@@ -242,9 +242,8 @@ extension Analyst {
   }
 
   private func take(_ content: [UInt8], _ file: SharedFile?, for ids: [UInt64], isFinal: Bool) {
-    guard let asked = current?.ids, !ids.isEmpty, ids.allSatisfy(asked.contains) else {
-      return replace("said nonsense")
-    }
+    let asked = current?.ids ?? []
+    guard !ids.isEmpty, ids.allSatisfy(asked.contains) else { return replace("said nonsense") }
     var bytes = content
     if let file { bytes = (try? SealedBytes(file).bytes(limit: AnalystMessage.mostContentBytes)) ?? [] }
     guard let analysis = try? Analysis(decoding: bytes) else { return replace("said nonsense") }
