@@ -8,48 +8,60 @@ internal import StallCore
 
 struct ObserverWay {
   let way: ThreadObserverWay
-  /// The task iterator's, for whoever copies stacks, whatever looks are made by. Only one is loaded for a process, whatever
-  /// programs that runs one after the other.
-  let program: TaskProgram?
-  /// Why there is none, if there was to be one. It is not tried for again: each refusal can be a line in a log.
-  let refusal: TaskIteratorRefusal?
+  private let process: Int32
   private let isAskedFor: Bool
+  private let mayCopyByIt: Bool
+  /// Only once for a process, whatever programs that runs one after the other. A refusal is not tried for again: each can
+  /// be a line in a log.
+  private var loaded: Result<TaskProgram, TaskIteratorRefusal>?
 
-  /// Loading the iterator's program takes a millisecond; from then on a look costs no more than through `/proc`, and tells more.
-  /// Yet no looks are made by it unless that is asked for, before its judgement has stood the hours of runs that that of
-  /// `/proc` has. Copies of stacks prove themselves.
+  /// From then on a look costs no more than through `/proc`, and tells more. Yet no looks are made by the iterator unless that
+  /// is asked for, before its judgement has stood the hours of runs that that of `/proc` has.
   init(_ process: Int32, _ options: Options) {
+    self.process = process
     isAskedFor = options.observer == .bpf && !options.cpuOnly
-    (program, refusal) = Self.load(process, options)
+    mayCopyByIt = options.observer != .proc && !options.cpuOnly
+    loaded = isAskedFor ? Self.load(process) : nil
     if options.cpuOnly {
       way = .procWithoutWaits
-    } else if isAskedFor, let program {
+    } else if case .success(let program) = loaded {
       way = .taskIterator(program)
     } else {
       way = .proc
     }
   }
 
-  private static func load(
-    _ process: Int32, _ options: Options
-  ) -> (TaskProgram?, TaskIteratorRefusal?) {
-    if options.cpuOnly || options.observer == .proc { return (nil, nil) }
-    do throws(TaskIteratorRefusal) { return (try TaskProgram(process: process), nil) } catch {
-      return (nil, error)
+  /// For whoever copies stacks, whatever looks are made by: copies prove themselves. It takes some 20 ms, for which the
+  /// first look need not wait.
+  mutating func loadForCopies() { if mayCopyByIt, loaded == nil { loaded = Self.load(process) } }
+
+  private static func load(_ process: Int32) -> Result<TaskProgram, TaskIteratorRefusal> {
+    do throws(TaskIteratorRefusal) { return .success(try TaskProgram(process: process)) } catch {
+      return .failure(error)
     }
   }
+
+  var program: TaskProgram? { try? loaded?.get() }
 
   /// Of the looks that were asked for. `isUsed`: the first one was made by it.
   func missingLooks(isUsed: Bool) -> MissingAbility? { isAskedFor ? missing(isUsed: isUsed) : nil }
 
   func missing(isUsed: Bool) -> MissingAbility? {
     let what = "the task iterator (exact stacks of blocked threads without a stop)"
-    if let refusal { return MissingAbility(what: what, why: refusal.text) }
-    guard case .taskIterator = way, !isUsed else { return nil }
+    if case .failure(let refusal) = loaded { return MissingAbility(what: what, why: refusal.text) }
+    guard let program, !isUsed, !tells(program) else { return nil }
     return MissingAbility(
       what: what,
       why: OwnRights.areOfFile
         ? "by the capabilities of its file stallwatch sees only dumpable programs of yours that have none"
         : "it does not tell of this program")
+  }
+
+  /// Found out by doing it: the program decides by itself whom it tells of.
+  private func tells(_ program: TaskProgram) -> Bool {
+    do {
+      var iterator = try program.iterator(thread: process)
+      return try iterator.sample() != nil
+    } catch { return false }
   }
 }

@@ -41,16 +41,17 @@ struct Watch {
       // The helper's first answer; from here on it is there for the looks.
       command = camera.commandLine()
       buildID = camera.executableFacts()?.buildID
-      observerWay = ObserverWay(process.id, options)
-      if let program = observerWay.program { camera.use(program) }
-      var observer = try LoopObserver(
-        process: process.id, thread: process.thread.threadID, observerWay.way)
+      var way = ObserverWay(process.id, options)
+      var observer = try LoopObserver(process: process.id, thread: process.thread.threadID, way.way)
       _ = try observer.look { address, length, buffer in
         camera.readMemory(of: process.thread.threadID, at: address, length, into: &buffer)
       }
       (sight, isByIterator) = (observer.sight, observer.isByIterator)
       if let refusal = sight.refusal, RightsFacts(process.id).isSomeoneElses { throw refusal }
       camera.denied = sight.refusal
+      way.loadForCopies()
+      if let program = way.program { camera.use(program) }
+      observerWay = way
       queue = try ReportQueue()
       let recorder = channel.map { [queue] in LookRecorder($0, queue) }
       let context = WatchContext(
