@@ -180,19 +180,10 @@ extension Analyst {
         question.group = nil
         questions[id] = question
       }
-      let ids = ids(askedWith: question, id)
+      let ids = questions.ids(askedWith: question, id)
       current = (ids, question.depth, now)
       do throws(WorkerProcess.Trouble) { try send(question, ids) } catch { giveUp("ended") }
     }
-  }
-
-  private func ids(askedWith question: AnalystQuestion, _ id: UInt64) -> [UInt64] {
-    guard let group = question.group else { return [id] }
-    let others = questions.filter { _, other in
-      other.group == group && other.maps === question.maps
-        && other.capture.sharesStack(with: question.capture)
-    }
-    return Array(others.keys.sorted().prefix(AnalystOrder.mostQuestions))
   }
 
   private func send(_ question: AnalystQuestion, _ ids: [UInt64]) throws(WorkerProcess.Trouble) {
@@ -201,7 +192,8 @@ extension Analyst {
       sentMaps = question.maps
     }
     let captures = ids.compactMap { id in questions[id].map { (id, $0.capture) } }
-    let order = AnalystOrder.questions(captures, maxFrames: maxFrames, depth: question.depth, series: question.series)
+    let order = AnalystOrder.questions(
+      captures, maxFrames: maxFrames, depth: question.depth, series: question.series)
     try worker.send(order, descriptor: question.capture.rawStackDescriptor ?? -1)
   }
 
@@ -291,12 +283,12 @@ extension Analyst {
     if isLasting, let trouble { (question.depth, question.missing) = (trouble.depth, trouble.missing) }
     question.isSecondTry = true
     questions[id] = question
-    let isHopeless = isLasting && current.depth == .addresses
-    if isHopeless || question.isAnswered { finish(id, missing: question.missing) }
+    if isLasting && current.depth == .addresses || question.isAnswered {
+      finish(id, missing: question.missing)
+    }
   }
 
   private func isLarger(than most: UInt64) -> Bool {
-    guard let processID, let resident = try? residentBytes(of: processID) else { return false }
-    return resident > most
+    processID.flatMap { try? residentBytes(of: $0) }.map { $0 > most } ?? false
   }
 }

@@ -21,6 +21,18 @@ extension AnalystQuestion {
   var isAnswered: Bool { depth == .addresses && best != nil && missing != nil }
 }
 
+extension [UInt64: AnalystQuestion] {
+  /// One message is for all of them.
+  func ids(askedWith question: AnalystQuestion, _ id: UInt64) -> [UInt64] {
+    guard let group = question.group else { return [id] }
+    let others = filter { _, other in
+      other.group == group && other.maps === question.maps
+        && other.capture.sharesStack(with: question.capture)
+    }
+    return Array(others.keys.sorted().prefix(AnalystOrder.mostQuestions))
+  }
+}
+
 extension AnalysisDepth {
   var less: Self { Self(rawValue: rawValue - 1) ?? .addresses }
 

@@ -95,6 +95,7 @@ enum ManualText {
       + "stop by the terminal, and SIGTERM (with SIGCONT) after `--timeout`.",
     "To copy the stack of a stalled or busy thread, of others with `--stacks`, and of every thread for a dump, a "
       + "running one is interrupted once by an event of perf_event_open(2), for no longer than a clock tick does. "
+      + "One that is stalled or may be busy is interrupted so a hundred times a second at first, then ever more seldom. "
       + "A blocked one is copied without any stop where a BPF task iterator may be loaded (CAP_BPF and CAP_PERFMON); "
       + "`--observer proc` does without it. Others, and running ones where that is refused, are held with ptrace(2), one "
       + "at a time, mostly for 25 to 600 µs, longer on an overloaded machine. Records say for how long, and the summary "

@@ -82,7 +82,7 @@ package let optionTable: [OptionDefinition] = [
     "set no breakpoint on the loop: its debug registers are left alone"),
   OptionDefinition(
     "observer", for: stacking, .read("WHICH", default: "auto", into: \.observer, by: readChoice),
-    "look through proc (nothing but files), bpf (the task iterator), or auto"),
+    "look through proc (files), bpf (the task iterator), or auto"),
   OptionDefinition(
     "cpu-only", for: watching, .set(\.cpuOnly, to: true),
     "state and CPU time only: no stalls, no stacks, no rights needed"),

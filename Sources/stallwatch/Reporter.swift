@@ -84,7 +84,7 @@ struct Reporter: ~Copyable {
   /// Samples are named as they come: at the end of a stall there may be hundreds.
   private mutating func proceedSamples() {
     let now = Instant.now
-    for id in episodes.keys { episodes[id]?.takeAnswers(analyst, until: now) }
+    for id in Array(episodes.keys) { episodes[id]?.takeAnswers(analyst, until: now) }
   }
 
   private func lossText(_ batch: ReportQueue.Batch) -> String {
@@ -206,26 +206,14 @@ struct Reporter: ~Copyable {
     return bodies
   }
 
-  /// How long a record waits for its stack. A program is told of a stall at once, if need be with addresses alone; a
-  /// person would rather read names a moment later, and without them nobody knows whether the place is told of already.
-  /// Later records wait until all is known that can be known in short.
   private func patience(_ state: StallState, _ moment: Moment) -> Duration {
-    guard state == .ongoing else { return .seconds(1) }
-    let isUrgent = isForPrograms && !places.dependsOnPlace(at: moment.monotonic)
-    return isUrgent ? .milliseconds(8) : .milliseconds(150)
+    RecordPatience.patience(
+      state, isUrgent: isForPrograms && !places.dependsOnPlace(at: moment.monotonic), since: moment)
   }
-
-  private static let patienceForWorkers = Duration.seconds(5)
 
   /// Of a thread that is not the stalled one.
   private func stack(of thread: CapturedThread, _ moment: Moment) -> Stack {
-    analyst.stack(of: thread, within: timeLeft(Self.patienceForWorkers, moment))
-  }
-
-  /// No more of that time than is left since the moment: records must not fall behind what they tell of, and never keep
-  /// the program from ending.
-  private func timeLeft(_ time: Duration, _ moment: Moment) -> Duration {
-    max(.zero, time - (Instant(nanoseconds: Clock.monotonicNanoseconds) - moment.monotonic))
+    analyst.stack(of: thread, within: RecordPatience.ofWorkers(since: moment))
   }
 
   /// The stack of an episode is kept for its last record.
@@ -234,7 +222,7 @@ struct Reporter: ~Copyable {
   ) -> [RecordBody] {
     var episode = episodes[stall.id] ?? newEpisode()
     if let thread { episode.take(thread, analyst) }
-    let time = timeLeft(patience(stall.state, moment), moment)
+    let time = patience(stall.state, moment)
     episode.proceed(analyst, within: time)
     if let stack = episode.stack, let at = episode.stackAt {
       recording?.add(
@@ -259,7 +247,7 @@ struct Reporter: ~Copyable {
   private mutating func saturationBodies(
     _ saturation: Saturation, _ thread: ThreadRecord, _ moment: Moment
   ) -> [RecordBody] {
-    let time = timeLeft(patience(saturation.state, moment), moment)
+    let time = patience(saturation.state, moment)
     let episode = saturations.tell(saturation, homes.rules, analyst, within: time)
     recordSamples()
     let statement = EpisodeStatement(
@@ -279,7 +267,7 @@ struct Reporter: ~Copyable {
     var episode = newEpisode()
     episode.take(thread, analyst)
     if let stretch { episode.take(stretch) }
-    episode.proceed(analyst, within: timeLeft(Self.patienceForWorkers, moment))
+    episode.proceed(analyst, within: RecordPatience.ofWorkers(since: moment))
     episode.end(analyst)
     if let stack = episode.stack {
       recording?.add(

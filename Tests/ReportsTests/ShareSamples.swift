@@ -32,22 +32,27 @@ private func sharesOfSeveral() -> StackShares {
 
 private func sampledRecord(
   _ stall: Stall, at seconds: Double, cause: Cause, _ shares: StackShares
-) -> RecordBody {
-  .stall(
-    StallRecord(
-      stall, at: moment(seconds), thread: mainThread, cause: cause, repetition: Repetition(),
-      stacks: shares.stacks, sampling: SamplingRecord(shares)))
+) -> StallRecord {
+  StallRecord(
+    stall, at: moment(seconds), thread: mainThread, cause: cause, repetition: Repetition(),
+    stacks: shares.stacks, sampling: SamplingRecord(shares))
 }
 
 func sampledStalls() -> [(Double, RecordBody)] {
   let computing = Cause(.userCPU, "computing in memchr", confidence: .high, evidence: [])
   return [
-    (13.1, sampledRecord(stall(7, .ended, 1331), at: 13.1, cause: disk, sharesOfOne())),
+    (13.1, .stall(sampledRecord(stall(7, .ended, 1331), at: 13.1, cause: disk, sharesOfOne()))),
     (
       13.2,
-      sampledRecord(
-        stall(8, .ended, 3000, proof: .breakpoint, onCPU: 2990), at: 13.2, cause: computing,
-        sharesOfSeveral())
+      .stall(
+        sampledRecord(
+          stall(8, .ended, 3000, proof: .breakpoint, onCPU: 2990), at: 13.2, cause: computing,
+          sharesOfSeveral()))
+    ),
+    (
+      13.3,
+      .unverified(
+        sampledRecord(stall(9, .ended, 700, proof: .none), at: 13.3, cause: computing, sharesOfSeveral()))
     ),
   ]
 }
