@@ -6,8 +6,7 @@ package import StallCore
 
 /// Owns the analyst process. A question is asked once and can be waited for several times: each time the best that is
 /// known so far is the answer. The process has one question at a time, so it is known over which one it died; it is
-/// replaced, and the new one is asked for less. Questions that are asked together are so while all goes well: after trouble
-/// each is asked alone.
+/// replaced, and the new one is asked for less. What is asked together is asked one by one after trouble.
 package final class Analyst {
   /// A question's state, for whoever asked it.
   package struct Finding: Sendable {
@@ -98,8 +97,7 @@ package final class Analyst {
     return add(AnalystQuestion(capture: capture, maps: maps, depth: min(depth, most), series: series))
   }
 
-  /// Asks about many at once where their stack bytes lie in one file, for which equal stacks are named once. Their frames
-  /// have no stack pointers then, and nothing is known of them before all is.
+  /// Asks about many at once where their stack bytes lie in one file. Frames have no stack pointers then.
   package func ask(together captures: [RawCapture], maps: SealedBytes) -> [UInt64] {
     defer { sendNext() }
     let group = lastID + 1
@@ -127,10 +125,7 @@ package final class Analyst {
   }
 
   /// The answer is not wanted any more.
-  package func forget(_ id: UInt64) {
-    questions[id] = nil
-    done[id] = nil
-  }
+  package func forget(_ id: UInt64) { (questions[id], done[id]) = (nil, nil) }
 
   /// Does what has come up meanwhile, without waiting.
   package func proceed() {

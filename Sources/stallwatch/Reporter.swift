@@ -106,22 +106,10 @@ struct Reporter: ~Copyable {
 
   /// Writes the records of one item.
   mutating func report(_ item: ReportItem, at moment: Moment) throws(ReportOutput.Failure) {
-    if case .dumpedThreads(let threads) = item {
-      let asked = dumped
-      // Who has asked for one dump may ask for another.
-      keepsAnalyst = true
-      dumped = analyst.ask(together: threads)
-      return try writeDumped(asked, moment)
-    }
-    try writeDumped(dumped, moment)
-    dumped = []
+    let asked = dumped
+    dumped = if case .dumpedThreads(let threads) = item { analyst.ask(together: threads) } else { [] }
+    for thread in asked { try write(.dump(ThreadDumpRecord(analyst.lastWord(on: thread))), moment) }
     for body in bodies(of: item, at: moment) { try write(body, moment) }
-  }
-
-  private mutating func writeDumped(
-    _ threads: [PendingStack], _ moment: Moment
-  ) throws(ReportOutput.Failure) {
-    for thread in threads { try write(.dump(ThreadDumpRecord(analyst.lastWord(on: thread))), moment) }
   }
 
   private mutating func write(_ body: RecordBody, _ moment: Moment) throws(ReportOutput.Failure) {
@@ -161,7 +149,8 @@ struct Reporter: ~Copyable {
       return saturationBodies(statement, record, moment) + remarks(moment)
     case .busyThread(let busy, let thread, let stretch):
       return [busyThreadBody(busy, thread, stretch, moment)] + remarks(moment)
-    case .dumpedThreads: return []
+    // Who has asked for one dump may ask for another.
+    case .dumpedThreads: keepsAnalyst = true
     case .dumpDone(let record): return [.dumpSummary(record)] + remarks(moment)
     case .notice(let record): return remark(record, moment)
     case .exit(let record):
