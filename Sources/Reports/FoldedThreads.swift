@@ -63,6 +63,8 @@ private struct StackShape: Hashable {
   let frames: [FrameRecord]
   private let end: WalkEnd?
   private let missing: EscapedText?
+  /// Shown where there is no other stack.
+  private let inKernel: [String]
   private let isApproximate: Bool
   private let isCompleted: Bool
 
@@ -70,6 +72,7 @@ private struct StackShape: Hashable {
     let stack = record.stacks.first
     frames = stack?.frames ?? []
     (end, missing) = (stack?.end, stack?.missing)
+    inKernel = frames.isEmpty ? stack?.kernelFrames.map(\.symbol.text) ?? [] : []
     (isApproximate, isCompleted) = (stack?.isApproximate ?? false, stack?.isCompleted ?? false)
   }
 

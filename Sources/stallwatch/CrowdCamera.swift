@@ -62,11 +62,12 @@ extension ThreadCamera {
 extension Result<RawCapture, CaptureFailure> {
   fileprivate var isMove: Bool { if case .failure(.moved) = self { true } else { false } }
 
-  /// Asked for alone, the thread would fare no better.
+  /// Asked for alone, the thread would fare no better, nor would the kernel's stack of it be read.
   fileprivate func isCertain(of member: GroupMember) -> Bool {
     switch self {
     case .success: true
-    case .failure(let failure): member.blocked == nil && !failure.isPassing
+    case .failure(.running), .failure(.runningUnsampled), .failure(.gone): member.blocked == nil
+    case .failure: false
     }
   }
 }

@@ -99,6 +99,7 @@ private struct Resources {
       "ls /proc/\(process)/fd | wc -l; sed -n 's/^RssAnon:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/\(process)/status"
     )
     let numbers = output.split(separator: "\n").compactMap { Int($0) }
-    (descriptors, kilobytes) = (numbers[0], numbers[1])
+    descriptors = try #require(numbers.first)
+    kilobytes = try #require(numbers.dropFirst().first)
   }
 }
