@@ -66,7 +66,7 @@ _stallwatch() {
     watch) options='-p --pid --name --wait --thread --home --heartbeat --ping -t --threshold --cpu-threshold --cpu-window --interval --cooldown --watchdog --phase --probe --stacks --max-frames --never-stop --no-breakpoint --observer --cpu-only --symbols --json -o --output --record -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
     run) options='--user --timeout --thread --home --heartbeat --ping -t --threshold --cpu-threshold --cpu-window --interval --cooldown --watchdog --phase --probe --stacks --max-frames --never-stop --no-breakpoint --observer --cpu-only --symbols --json -o --output --record -d --duration --for --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
     replay) options='--home -t --threshold --cooldown --watchdog --phase --json -o --output --count --fail-on-stall --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
-    dump) options='-p --pid --name --thread --max-frames --never-stop --symbols --json -o --output --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
+    dump) options='-p --pid --name --thread --max-frames --never-stop --observer --symbols --json -o --output --color -q --quiet -v --verbose --generate -V --version -h --help' ;;
     doctor) options='-p --pid --name --generate -V --version -h --help' ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

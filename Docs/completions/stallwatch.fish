@@ -46,7 +46,7 @@ complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l st
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l max-frames -x -d 'the most frames of one stack'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l never-stop -d 'never hold a thread still to copy its stack'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l no-breakpoint -d 'set no breakpoint on the loop: its debug registers are left alone'
-complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l observer -x -a 'auto proc bpf' -d 'look through proc (nothing but files), bpf (the task iterator), or auto'
+complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l observer -x -a 'auto proc bpf' -d 'look through proc (files), bpf (the task iterator), or auto'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run none' -l cpu-only -d 'state and CPU time only: no stalls, no stacks, no rights needed'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run dump none' -l symbols -x -a 'none fast full' -d 'none; fast: names alone; full: lines and inlined calls too'
 complete -c stallwatch -n 'contains (__stallwatch_command) watch run replay dump none' -l json -d 'one JSON object a line instead of text'
