@@ -20,7 +20,9 @@ struct DumpCommand {
     // Each of our processes takes milliseconds to start, so all do at once; what fails is told by the first question.
     try? camera.prepare()
     let reporter = DumpReporter(Reporter(options, .of(process), output: output, rules: .none))
-    if let program = ObserverWay(process.id, options).program { camera.use(program) }
+    var way = ObserverWay(process.id, options)
+    way.loadForCopies()
+    if let program = way.program { camera.use(program) }
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
     let first = try captureOrRefuse(process, camera)
     var dump = ThreadDump(process: process.id, only: options.thread ?? .all, most: .max)

@@ -67,6 +67,7 @@ import Testing
       """)
     #expect(status == .exited(0))
     let lines = output.split(separator: "\n")
+    try #require(lines.count == 3)
     #expect(lines[0].contains("\"threads\":10001,") && lines[0].contains("\"target_stopped_us\":0,"))
     #expect(lines[1] == "10000")
     // The first thread runs now and then.
