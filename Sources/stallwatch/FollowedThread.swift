@@ -245,6 +245,10 @@ final class FollowedThread {
   func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
     var thread = context.camera.capture(
       subject.threadID, role: subject.role, look: look.map(detector.loop.naming), stall: stall)
+    // The stall was over by then: where the loop waits is not where it was stalled.
+    if !stall.proof.isOfPhase, let home = detector.loop.home?.site, thread.isBlocked(at: home) {
+      thread.result = .failure(.moved)
+    }
     if let look, !stall.proof.isOfPhase { sampling.number(&thread, look) }
     absorb(thread)
     return thread

@@ -8,6 +8,7 @@ internal import StallCore
 
 enum Refusal {
   static func noProcess(_ id: Int32) -> ProgramFailure {
+    if let name = try? readPseudoFile("/proc/\(id)/comm") { return hasEnded(id, ByteString(name.dropLast())) }
     // Signal 0 reaches nobody: it only asks whether somebody is there, kill(2).
     if kill(id, 0) == 0 || errno == EPERM { return isHidden(id) }
     return ProgramFailure(

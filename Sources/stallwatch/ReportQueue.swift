@@ -29,6 +29,15 @@ struct CapturedThread: Sendable {
   var sample: Int?
 }
 
+extension CapturedThread {
+  /// The copy shows it off the CPU in this wait.
+  func isBlocked(at site: Site) -> Bool {
+    guard case .success(let copy) = result, copy.way != .perf else { return false }
+    return copy.registers.stackPointer == site.stackPointer
+      && copy.registers.programCounter == site.programCounter
+  }
+}
+
 /// What the watch has to say.
 enum ReportItem: Sendable {
   case attached(AttachRecord)

@@ -37,8 +37,9 @@ struct WatchRights {
       let areRunningSeen = PerfCapture.refusal(forThread: process) == nil
       // What shows a thread's call is read with the rights that its memory takes.
       if isByIterator, Self.isRefused("/proc/\(process)/task/\(process)/syscall") {
-        captureWays = areRunningSeen ? [.perf] : []
-        missing = [Self.missingMemory(facts, areRunningSeen: areRunningSeen)]
+        let isMemorySeen = !Self.isMemoryRefused(process)
+        captureWays = (isMemorySeen ? [.taskIterator] : []) + (areRunningSeen ? [.perf] : [])
+        missing = isMemorySeen ? [] : [Self.missingMemory(facts, areRunningSeen: areRunningSeen)]
         return
       }
       facts.areWaitsSeen = true
@@ -70,6 +71,18 @@ struct WatchRights {
   private static func isRefused(_ path: String) -> Bool {
     do throws(Errno) { _ = try readPseudoFile(path) } catch { return error.meansNotAllowed }
     return false
+  }
+
+  /// Nothing lies at that address, but rights come first.
+  private static func isMemoryRefused(_ process: Int32) -> Bool {
+    var byte: [UInt8] = [0]
+    let refusal = unsafe byte.withUnsafeMutableBytes { bytes -> Errno? in
+      do throws(Errno) { _ = try unsafe ProcessMemory(ofThread: process).read(at: 1, into: bytes) } catch {
+        return error
+      }
+      return nil
+    }
+    return refusal?.meansNotAllowed ?? false
   }
 
   private static func missingMemory(_ facts: RightsFacts, areRunningSeen: Bool) -> MissingAbility {

@@ -62,10 +62,12 @@ import Testing
     defer { unsafe unlink(path) }
     let (output, status) = try shell(
       """
-      $W dump --json --never-stop --pid \(target.processID) >\(path); tail -1 \(path)
+      $W dump --json --never-stop --pid \(target.processID) >\(path) &
+      while kill -0 $!; do echo; sleep 0.5; done 2>/dev/null; wait $!; tail -1 \(path)
       grep -c sleep_for_ever \(path); grep -c '"captured":"task-iterator"' \(path)
       """)
     #expect(status == .exited(0))
+    // Empty ones are signs of life.
     let lines = output.split(separator: "\n")
     try #require(lines.count == 3)
     #expect(lines[0].contains("\"threads\":10001,") && lines[0].contains("\"target_stopped_us\":0,"))

@@ -80,6 +80,11 @@ func shell(_ command: String) throws -> (output: String, status: ExitStatus) {
 extension [String: JSONValue] {
   func number(_ key: String) -> Double? { if case .number(let value) = self[key] { value } else { nil } }
 
+  var symbolsOfAllStacks: [String] {
+    (self["stacks"]?.array ?? []).flatMap { $0.object["frames"]?.array ?? [] }
+      .compactMap { $0.object["symbol"]?.string }
+  }
+
   /// Symbols of the first stack, innermost first.
   var symbols: [String] {
     (self["stacks"]?.array.first?.object["frames"]?.array ?? []).compactMap { $0.object["symbol"]?.string }

@@ -87,10 +87,12 @@ extension CaptureHelper {
     let snapshot = try helper.captureMain(target.processID).snapshot()
     #expect(snapshot.way == .ptrace)
     #expect(!snapshot.stackBytes.isEmpty)
-    #expect(throws: CaptureFailure.running) {
+    let failure = #expect(throws: CaptureFailure.self) {
       var helper = helperWithoutPerf()
       _ = try helper.captureMain(target.processID, CaptureRules(mayStop: false))
     }
+    // On a busy machine there may be no time to ask for a sample at all.
+    if case .runningUnsampled = failure {} else { #expect(failure == .running) }
     let states = try threadStates(of: target.processID)
     #expect(states[target.processID] == "R")
   }
