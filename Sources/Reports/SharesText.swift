@@ -60,11 +60,12 @@ struct SharesText {
     (Percent(weight, of: sampling.covered.duration) ?? Percent(0)).spoken
   }
 
-  /// From where the paths part; of a single one from the deepest function of the program itself.
+  /// From where it parts from the one that it goes with for longest; of a single one from the deepest function of the program
+  /// itself.
   private func path(_ stack: StackRecord) -> String {
     let functions = functions(stack)
     let own = functions.lastIndex { $0 == stack.ownFunction?.text } ?? 0
-    let start = stack.end == .root ? common.map { $0 - 1 } ?? own : own
+    let start = stack.end == .root ? parting(functions).map { $0 - 1 } ?? own : own
     var names = functions.dropFirst(max(0, min(start, functions.count - 1))).map(cut)
     // What tells it from the others stands at its front.
     if names.count > Self.mostFunctions {
@@ -73,12 +74,11 @@ struct SharesText {
     return names.joined(separator: " ▸ ")
   }
 
-  /// How many of the outermost functions those that are known to their root have in common; nil where there is one alone.
-  private var common: Int? {
-    let whole = stacks.filter { $0.end == .root }.map(functions)
-    guard whole.count > 1, var shared = whole.first?[...] else { return nil }
-    for other in whole { shared = shared.prefix(zip(shared, other).prefix { $0 == $1 }.count) }
-    return shared.count
+  /// How many of its outermost functions one of the others that are shown has as well; nil where there is none. Of those
+  /// alone that are known to their root.
+  private func parting(_ path: [String]) -> Int? {
+    stacks.prefix(Self.mostPaths).filter { $0.end == .root }.map(functions).filter { $0 != path }
+      .map { zip(path, $0).prefix { $0 == $1 }.count }.max()
   }
 
   /// Outermost first.

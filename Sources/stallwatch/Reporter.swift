@@ -151,7 +151,7 @@ struct Reporter: ~Copyable {
       return [busyThreadBody(busy, thread, stretch, moment)] + remarks(moment)
     // Who has asked for one dump may ask for another.
     case .dumpedThreads: keepsAnalyst = true
-    case .dumpDone(let record): return [.dumpSummary(record)] + remarks(moment)
+    case .dumpDone(let record): return remarks(moment) + [.dumpSummary(record)]
     case .notice(let record): return remark(record, moment)
     case .exit(let record):
       recording?.add(RecordedExit(record, at: moment.monotonic))
