@@ -47,8 +47,9 @@ import Testing
       let end = try dump.end()
       #expect(end == .exited(0) || end == .exited(5), "\(end)")
     }
-    // One that executes a program every few milliseconds is seldom caught with its mappings.
-    #expect(whole > 0 || words.count > 1)
+    // One that executes a program every few milliseconds is seldom caught with its mappings, and threads that live for
+    // milliseconds are seldom caught without a stop.
+    #expect(whole > 0 || words.count > 1 || option == "--never-stop")
   }
 
   @Test("PT-11: a target that dies during its dump is no error")

@@ -35,16 +35,18 @@ import Testing
 
   @Test("PT-23: --never-stop holds nobody, and counts what it could not have by the reason")
   func whatIsMissingIsCounted() throws {
+    // Through /proc: the iterator shows where a thread was that has to wait for a CPU.
     let target = try TargetProcess.start("spin")
     let (output, status) = try shell(
-      "\(builtProduct("TestTarget")) deny perf_event_open 1 $W dump --never-stop --pid \(target.processID)")
+      "\(builtProduct("TestTarget")) deny perf_event_open 1 $W dump --never-stop --observer proc --pid \(target.processID)"
+    )
     #expect(status == .exited(5))
     #expect(
       output.contains(
         "1 thread without a stack: the thread is running, and perf samples are not allowed"), "\(output)")
     var dump = try WatchRun(
       shell:
-        "exec \(builtProduct("TestTarget")) deny perf_event_open 1 \(builtProduct("stallwatch")) dump --json --never-stop --pid \(target.processID)"
+        "exec \(builtProduct("TestTarget")) deny perf_event_open 1 \(builtProduct("stallwatch")) dump --json --never-stop --observer proc --pid \(target.processID)"
     )
     let summary = try dump.next("dump_summary")
     let missing = try #require(summary["missing_stacks"]?.array.first?.object)
