@@ -28,6 +28,9 @@ def measure(bench):
             target.pid,
             "--cpu-threshold",
             "0",
+            # By the task iterator nobody would be held.
+            "--observer",
+            "proc",
             launcher=[bench.programs.target("refuse_perf")],
         ) as watcher,
     ):
