@@ -79,6 +79,12 @@ final class ThreadCamera {
     }
   }
 
+  /// Nothing lies at that address, but rights come first. The helper asks, since such a read can be held up.
+  var isMemoryRefused: Bool {
+    guard case .failure(.refused(let error)) = readNumber(of: process, at: 1, 1) else { return false }
+    return error.meansNotAllowed
+  }
+
   /// Nil: the helper has no answer now.
   func raiseWakeUp(waitingOn place: WakeUpPlace) -> Result<WakeUpCounter, WakeUpRefusal>? {
     guard helper.isReady() else { return nil }

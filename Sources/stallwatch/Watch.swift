@@ -30,6 +30,7 @@ struct Watch {
     let buildID: String?
     let sight: WaitSight
     let isByIterator: Bool
+    let isMemorySeen: Bool
     let observerWay: ObserverWay
     let first: FollowedThread?
     let channel = options.record == nil ? nil : RecordingChannel()
@@ -47,6 +48,7 @@ struct Watch {
         camera.readMemory(of: process.thread.threadID, at: address, length, into: &buffer)
       }
       (sight, isByIterator) = (observer.sight, observer.isByIterator)
+      isMemorySeen = !(isByIterator && camera.isMemoryRefused)
       if let refusal = sight.refusal, RightsFacts(process.id).isSomeoneElses { throw refusal }
       camera.denied = sight.refusal
       way.loadForCopies()
@@ -74,7 +76,7 @@ struct Watch {
     }
     loop.begin()
     let rights = WatchRights(
-      process.id, options, sight, observerWay, isByIterator: isByIterator)
+      process.id, options, sight, observerWay, isByIterator: isByIterator, isMemorySeen: isMemorySeen)
     if options.record != nil {
       queue.push(
         .recordingBegins(

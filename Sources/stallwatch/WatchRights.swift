@@ -15,7 +15,7 @@ struct WatchRights {
   /// `sight` is that of the first look, or of one after which it was another.
   init(
     _ process: Int32, _ options: Options, _ sight: WaitSight, _ way: ObserverWay? = nil,
-    isByIterator: Bool = false
+    isByIterator: Bool = false, isMemorySeen: Bool = true
   ) {
     var facts = RightsFacts(process)
     switch sight {
@@ -37,7 +37,6 @@ struct WatchRights {
       let areRunningSeen = PerfCapture.refusal(forThread: process) == nil
       // What shows a thread's call is read with the rights that its memory takes.
       if isByIterator, Self.isRefused("/proc/\(process)/task/\(process)/syscall") {
-        let isMemorySeen = !Self.isMemoryRefused(process)
         captureWays = (isMemorySeen ? [.taskIterator] : []) + (areRunningSeen ? [.perf] : [])
         missing = isMemorySeen ? [] : [Self.missingMemory(facts, areRunningSeen: areRunningSeen)]
         return
@@ -71,18 +70,6 @@ struct WatchRights {
   private static func isRefused(_ path: String) -> Bool {
     do throws(Errno) { _ = try readPseudoFile(path) } catch { return error.meansNotAllowed }
     return false
-  }
-
-  /// Nothing lies at that address, but rights come first.
-  private static func isMemoryRefused(_ process: Int32) -> Bool {
-    var byte: [UInt8] = [0]
-    let refusal = unsafe byte.withUnsafeMutableBytes { bytes -> Errno? in
-      do throws(Errno) { _ = try unsafe ProcessMemory(ofThread: process).read(at: 1, into: bytes) } catch {
-        return error
-      }
-      return nil
-    }
-    return refusal?.meansNotAllowed ?? false
   }
 
   private static func missingMemory(_ facts: RightsFacts, areRunningSeen: Bool) -> MissingAbility {
