@@ -14,14 +14,14 @@ package struct LookSchedule: Sendable {
   package static let longestInterval: Duration = .milliseconds(500)
   package static let shortestInterval: Duration = .milliseconds(2)
 
-  /// At least four looks in three thresholds when calm, ten (or one per `interval`) when alert, for four thresholds after the
-  /// last look that found the loop at work.
+  /// When calm, at least one look in nine tenths of a threshold: what will be a stall is seen before it is one. When alert, ten
+  /// a threshold (or one per `interval`), for four thresholds after the last look that found the loop at work.
   package init(threshold: Duration, interval: Duration?) {
     func clamp(_ wanted: Duration) -> Duration {
       min(max(wanted, Self.shortestInterval), Self.longestInterval)
     }
     alertInterval = clamp(interval ?? threshold / 10)
-    calmInterval = max(alertInterval, clamp(threshold * 3 / 4))
+    calmInterval = max(alertInterval, clamp(threshold * 9 / 10))
     alertMoments = LookMoments(longest: alertInterval)
     calmMoments = LookMoments(longest: calmInterval)
     staysAlertFor = threshold * 4
