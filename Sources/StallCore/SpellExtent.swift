@@ -65,7 +65,9 @@ extension WorkingSpell {
     let latest = max(certain.at, min(parkedSince, park.passes?.firstPass ?? parkedSince))
     let earliest =
       isOnlySleep ? min(latest, max(certain.at, parkedSince - park.blockedSinceTolerance)) : certain.at
-    let likely = isOnlySleep ? latest : likelyEnd(after: certain, before: latest, park)
+    // It has slept elsewhere too, but came out of the loop's wait at no time: this is the first park since.
+    let isFirstPark = isQuiet && park.blockedSince != nil
+    let likely = isOnlySleep || isFirstPark ? latest : likelyEnd(after: certain, before: latest, park)
     let block =
       isOnlySleep
       ? max(longestBlock, lastBlock(until: earliest - work(from: certain, until: park))) : longestBlock

@@ -81,6 +81,29 @@ private typealias Call = SystemCallNumber
     #expect(ended.proof == .breakpoint && abs(ended.duration.likely.milliseconds - 737) < 10)
   }
 
+  /// As when a file is written and brought to the disk: between the last look at the work and the park it sleeps often.
+  @Test func unseenSleepsBeforeTheParkBelongToTheStall() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 4)
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    let start = watched.script.now
+    watched.proceed(.milliseconds(600), running: true)
+    for _ in 0..<9 {
+      watched.script.block(in: Call.fsync, depth: 900)
+      watched.script.wait(.milliseconds(4))
+      watched.script.run(.microseconds(100))
+    }
+    let length = watched.script.now - start
+    watched.script.block(in: Call.epollWait, 5)
+    watched.script.wait(.milliseconds(10))
+    watched.look()
+    let ended = try #require(watched.ended.first)
+    #expect(ended.proof == .breakpoint && ended.duration.likely == length)
+    #expect(ended.duration.atLeast <= length && ended.duration.atMost.map { $0 >= length } ?? false)
+  }
+
   @Test func stopWithinAQuietStretchDoesNotCount() {
     var watched = Watched()
     watched.learnEpoll()
