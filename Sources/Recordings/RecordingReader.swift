@@ -45,6 +45,9 @@ package struct RecordingReader {
   ) throws(RecordingProblem) -> RecordingEntry? {
     var body = wholeBody
     switch kind {
+    case .late, .captured, .arrival, .blockBound:
+      try takeOfNextLook(kind, &body)
+      return nil
     case .watch: return .watch(try facts.watch(body))
     case .threadBegan: return .threadBegan(try thread(&body))
     case .threadEnded:
@@ -75,20 +78,6 @@ package struct RecordingReader {
     case .phaseFact: return .phaseFact(try threadIndex(&body), try body.phaseFact())
     case .background: return .background(try threadIndex(&body), try body.flag())
     case .looksMissing: return .looksMissing(try body.number(upTo: Int(Int32.max)))
-    case .late:
-      late = try body.duration()
-      return nil
-    case .captured:
-      isAfterCapture = true
-      return nil
-    case .arrival:
-      looks.arrival = .some(
-        body.isAtEnd
-          ? nil : ProcessorArrival(at: try body.moment(), cpuTime: try body.duration()))
-      return nil
-    case .blockBound:
-      looks.blockedNotBefore = .some(body.isAtEnd ? nil : try body.moment())
-      return nil
     case .notice: return .notice(try facts.notice(body))
     case .stack: return .stack(try facts.recordedStack(body))
     case .busyThread: return .busyThread(try facts.busyThread(body))
@@ -96,6 +85,21 @@ package struct RecordingReader {
     case .end:
       hasEnd = true
       return .end(try facts.end(body))
+    }
+  }
+
+  private mutating func takeOfNextLook(
+    _ kind: EntryKind, _ body: inout RecordingInput
+  ) throws(RecordingProblem) {
+    switch kind {
+    case .late: late = try body.duration()
+    case .captured: isAfterCapture = true
+    case .arrival:
+      looks.arrival = .some(
+        body.isAtEnd
+          ? nil : ProcessorArrival(at: try body.moment(), cpuTime: try body.duration()))
+    case .blockBound: looks.blockedNotBefore = .some(body.isAtEnd ? nil : try body.moment())
+    default: break
     }
   }
 

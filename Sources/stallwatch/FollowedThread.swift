@@ -19,11 +19,11 @@ final class FollowedThread {
   private(set) var detector: StallDetector
   private var phases: PhaseModel
   private var surroundings: SurroundingsWatch
-  private var probe = FollowedProbe()
+  var probe = FollowedProbe()
   private(set) var remarks: LoopRemarks
   private(set) var image: ImageMark?
   private var sight: WaitSight
-  private var missingStack = MissingStack()
+  var missingStack = MissingStack()
   var sampling = StackSampling()
   private var inquiry = HomeInquiry()
   private var passes: HomePasses
@@ -65,16 +65,28 @@ final class FollowedThread {
     do throws(Errno) {
       seen = try observe()
       if seen.state.hasEnded { throw .noSuchProcess }
-    } catch {
-      lookFailed(error)
-      return
-    }
+    } catch { return lookFailed(error) }
+    let isFirst = lastLook == nil
+    note(seen, dueAt: due)
+    addWhatElseIsKnown(to: &seen)
+    act(on: judge(seen, dueAt: due), seen)
+    passes.tell(context)
+    if let remark = remarks.next(after: seen, detector, inquiry) { context.tell(remark) }
+    if !isFirst, !detector.isStalled { inquire(after: seen) }
+  }
+
+  /// What has become of the thread since the last look.
+  private func note(_ seen: ThreadObservation, dueAt due: Instant) {
     missedLooks = 0
     nameWorker()
     looks.count(at: seen.at, dueAt: due, tolerance: detector.alertInterval)
     if let now = observer.image, now.isThere, now != image { take(now) }
     if observer.sight != sight { take(observer.sight) }
     if let gap { take(gap, seen) }
+  }
+
+  /// What a look at the thread does not show: answers about its stack, the passes of its loop, and the phase of the program.
+  private func addWhatElseIsKnown(to seen: inout ThreadObservation) {
     let hasNews = inquiry.takeAnswers(context.answers, for: record.threadID, at: seen.at) {
       detector.learn($0, of: $1)
       context.recorder?.learned($0, of: $1, index, at: seen.at)
@@ -91,6 +103,9 @@ final class FollowedThread {
     phases.prepare(for: seen, isInBackground: observer.isInBackground)
     detector.terms = phases.terms
     if phases.phase == .launch { seen.blockStart = blockStart(of: seen) }
+  }
+
+  private func judge(_ seen: ThreadObservation, dueAt due: Instant) -> StallAction {
     var began: BlockStart?
     let (judged, next) = detector.observe(seen) {
       began = blockStart(of: seen)
@@ -99,23 +114,19 @@ final class FollowedThread {
     let action = surroundings.surrounded(judged, read: readSurroundings)
     surroundings.observe(spellStart: detector.spellStart, at: seen.at, read: readSurroundings)
     context.recorder?.look(seen, blockStart: began, of: index, dueAt: due)
-    let isFirst = lastLook == nil
     lastLook = seen
     nextLook = next
     forewarn()
     sampleStacks(seen, blockedSince: began?.latest, action)
-    if let stall = missingStack.stall, detector.isStalled, action == .none {
-      let thread = capture(stall, seen)
-      context.queue.push(.lateStack(episode: numbers.number(of: stall.id, context), thread))
-      missingStack.note(thread, of: stall)
-    }
+    if action == .none { captureLate(seen) }
+    return action
+  }
+
+  private func act(on action: StallAction, _ seen: ThreadObservation) {
     perform(action, seen)
     perform(detector.saturation, seen)
     perform(phases.observe(seen, detector.position, home: detector.loop.home, { numbers.newPhase() }), seen)
     if let deadline = phases.deadline, deadline > seen.at { nextLook = min(nextLook, deadline) }
-    passes.tell(context)
-    if let remark = remarks.next(after: seen, detector, inquiry) { context.tell(remark) }
-    if !isFirst, !detector.isStalled { inquire(after: seen) }
   }
 
   var responseTimes: ResponseTimes { passes.responseTimes }
@@ -200,7 +211,8 @@ final class FollowedThread {
     cutOff(.rightsChanged)
     detector.forget()
     inquiry.forget()
-    context.tell(.rightsChanged, WatchRights(context.process.id, context.options, newSight).remark)
+    context.tell(
+      .rightsChanged, WatchRights(context.process.id, context.options, FirstSight(waits: newSight)).remark)
   }
 
   /// We did not look for a while; what that means shows the next look.
@@ -242,18 +254,6 @@ final class FollowedThread {
     }
   }
 
-  func capture(_ stall: Stall, _ look: ThreadObservation?) -> CapturedThread {
-    var thread = context.camera.capture(
-      subject.threadID, role: subject.role, look: look.map(detector.loop.naming), stall: stall)
-    // The stall was over by then: where the loop waits is not where it was stalled.
-    if !stall.proof.isOfPhase, let home = detector.loop.home?.site, thread.isBlocked(at: home) {
-      thread.result = .failure(.moved)
-    }
-    if let look, !stall.proof.isOfPhase { sampling.number(&thread, look) }
-    absorb(thread)
-    return thread
-  }
-
   /// What stopped the thread has changed its counts.
   func absorb(_ capture: CapturedThread) {
     if case .success(let raw) = capture.result, raw.way != .ptrace { return }
@@ -261,15 +261,6 @@ final class FollowedThread {
     detector.absorbCapture(after)
     sampling.absorb(after)
     context.recorder?.lookAfterCapture(after, of: index)
-  }
-
-  private func numbered(_ stall: Stall) -> Stall {
-    var stall = stall
-    if let lastLook { probe.tell(of: &stall, at: lastLook.at) }
-    let own = stall.id
-    stall.id = numbers.number(of: own, context)
-    if stall.state != .ongoing { numbers.end(own) }
-    return stall
   }
 
   private func cutOff(_ reason: Interruption) {

@@ -26,42 +26,22 @@ struct Watch {
     self.process = process
     let answers = HomeAnswers()
     let heartbeat = try Self.findHeartbeat(options, process)
-    let command: [ByteString]?
-    let buildID: String?
-    let sight: WaitSight
-    let isByIterator: Bool
-    let isMemorySeen: Bool
-    let observerWay: ObserverWay
+    let sight: FirstSight
     let first: FollowedThread?
     let channel = options.record == nil ? nil : RecordingChannel()
     let recording: RecordingFile? =
       if let path = options.record, let channel { try RecordingFile(path, channel) } else { nil }
     do throws(Errno) {
-      let camera = ThreadCamera(
-        try process.open(), mayStop: !options.neverStop, takesStacks: !options.cpuOnly)
-      // The helper's first answer; from here on it is there for the looks.
-      command = camera.commandLine()
-      buildID = camera.executableFacts()?.buildID
-      var way = ObserverWay(process.id, options)
-      var observer = try LoopObserver(process: process.id, thread: process.thread.threadID, way.way)
-      _ = try observer.look { address, length, buffer in
-        camera.readMemory(of: process.thread.threadID, at: address, length, into: &buffer)
-      }
-      (sight, isByIterator) = (observer.sight, observer.isByIterator)
-      isMemorySeen = !(isByIterator && camera.isMemoryRefused)
-      if let refusal = sight.refusal, RightsFacts(process.id).isSomeoneElses { throw refusal }
-      camera.denied = sight.refusal
-      way.loadForCopies()
-      if let program = way.program { camera.use(program) }
-      observerWay = way
+      let look = try FirstLook.take(process, options)
+      sight = look.sight
       queue = try ReportQueue()
       let recorder = channel.map { [queue] in LookRecorder($0, queue) }
       let context = WatchContext(
-        options, process, camera: camera, observerWay: observerWay.way, queue: queue, answers: answers,
+        options, process, camera: look.camera, observerWay: look.way, queue: queue, answers: answers,
         recorder: recorder,
         heartbeat: options.heartbeat.map { WatchedHeartbeat($0, process: process.id, first: heartbeat) })
       let isByName = if case .named = options.thread { true } else { false }
-      first = isByName ? nil : FollowedThread(process.thread, context, observer: observer)
+      first = isByName ? nil : FollowedThread(process.thread, context, observer: look.observer)
       loop = try WatchLoop(context, signals: signals, first: first, requests: requests, meaning: meaning)
       let reporter = Reporter(
         options, .of(process), output: output, rules: rules, answers: answers, recording: recording)
@@ -75,13 +55,16 @@ struct Watch {
       first?.note(.began(after: moment, by: moment + .milliseconds(10)))
     }
     loop.begin()
-    let rights = WatchRights(
-      process.id, options, sight, observerWay, isByIterator: isByIterator, isMemorySeen: isMemorySeen)
+    tellBeginning(of: sight)
+  }
+
+  private func tellBeginning(of sight: FirstSight) {
+    let (command, buildID) = (sight.command, sight.buildID)
+    let rights = WatchRights(process.id, options, sight)
     if options.record != nil {
-      queue.push(
-        .recordingBegins(
-          RecordedWatch(
-            process, options, rights, command: command, buildID: buildID, startedAt: loop.totals.began)))
+      let recorded = RecordedWatch(
+        process, options, rights, command: command, buildID: buildID, startedAt: loop.totals.began)
+      queue.push(.recordingBegins(recorded))
     }
     queue.push(.attached(AttachRecord(process, options, rights, command: command, buildID: buildID)))
   }

@@ -12,54 +12,66 @@ struct WatchRights {
   let captureWays: [CaptureWay]
   let missing: [MissingAbility]
 
-  /// `sight` is that of the first look, or of one after which it was another.
-  init(
-    _ process: Int32, _ options: Options, _ sight: WaitSight, _ way: ObserverWay? = nil,
-    isByIterator: Bool = false, isMemorySeen: Bool = true
-  ) {
-    var facts = RightsFacts(process)
-    switch sight {
-    case .notAsked:
-      observer = .procCPU
-      captureWays = []
-      missing = []
-    case .kinds, .states:
-      let isKind = if case .kinds = sight { true } else { false }
-      observer = isKind ? .procKinds : .procStates
-      captureWays = []
-      let denial = Denial(facts)
-      let waits = MissingAbility(
-        what: isKind ? "stacks and all of waits but their kind" : "stacks and waits",
-        why: "\(denial.why); to see them: \(denial.next)")
-      missing = [waits, way?.missingLooks(isUsed: isByIterator)].compactMap { $0 }
+  /// What was seen at first, or at a look after which something else was.
+  init(_ process: Int32, _ options: Options, _ sight: FirstSight) {
+    switch sight.waits {
+    case .notAsked: self.init(.procCPU)
+    case .kinds: self.init(.procKinds, "stacks and all of waits but their kind", process, sight)
+    case .states: self.init(.procStates, "stacks and waits", process, sight)
     case .calls:
-      observer = isByIterator ? .bpf : .proc
-      let areRunningSeen = PerfCapture.refusal(forThread: process) == nil
       // What shows a thread's call is read with the rights that its memory takes.
-      if isByIterator, Self.isRefused("/proc/\(process)/task/\(process)/syscall") {
-        captureWays = (isMemorySeen ? [.taskIterator] : []) + (areRunningSeen ? [.perf] : [])
-        missing = isMemorySeen ? [] : [Self.missingMemory(facts, areRunningSeen: areRunningSeen)]
-        return
+      let areCallsRefused = sight.isByIterator && Self.isRefused("/proc/\(process)/task/\(process)/syscall")
+      if areCallsRefused {
+        self.init(byIteratorAlone: process, sight)
+      } else {
+        self.init(ofAll: process, options, sight)
       }
-      facts.areWaitsSeen = true
-      let missingIterator = way?.missing(isUsed: isByIterator)
-      let areBlockedSeen = way?.program != nil && missingIterator == nil
-      let whyNoStops = options.neverStop ? nil : Self.whyNoStops(facts)
-      let mayStop = !options.neverStop && whyNoStops == nil
-      captureWays = CaptureWay.allCases.filter {
-        switch $0 {
-        case .taskIterator: areBlockedSeen
-        case .perf: areRunningSeen
-        case .ptrace: mayStop
-        case .syscallFile: true
-        }
-      }
-      let stops = whyNoStops.flatMap { why in
-        Self.seenByStopsAlone(areRunningSeen: areRunningSeen, areBlockedSeen: areBlockedSeen)
-          .map { MissingAbility(what: $0, why: why) }
-      }
-      missing = [missingIterator, stops, Self.missingMemoryCall].compactMap { $0 }
     }
+  }
+
+  private init(_ observer: ObserverKind, _ ways: [CaptureWay] = [], missing: [MissingAbility?] = []) {
+    self.observer = observer
+    captureWays = ways
+    self.missing = missing.compactMap { $0 }
+  }
+
+  private init(_ observer: ObserverKind, _ unseen: String, _ process: Int32, _ sight: FirstSight) {
+    let denial = Denial(RightsFacts(process))
+    let waits = MissingAbility(what: unseen, why: "\(denial.why); to see them: \(denial.next)")
+    self.init(observer, missing: [waits, sight.way?.missingLooks(isUsed: sight.isByIterator)])
+  }
+
+  private init(byIteratorAlone process: Int32, _ sight: FirstSight) {
+    let areRunningSeen = PerfCapture.refusal(forThread: process) == nil
+    self.init(
+      .bpf, (sight.isMemorySeen ? [.taskIterator] : []) + (areRunningSeen ? [.perf] : []),
+      missing: [
+        sight.isMemorySeen ? nil : Self.missingMemory(RightsFacts(process), areRunningSeen: areRunningSeen)
+      ])
+  }
+
+  private init(ofAll process: Int32, _ options: Options, _ sight: FirstSight) {
+    var facts = RightsFacts(process)
+    facts.areWaitsSeen = true
+    let areRunningSeen = PerfCapture.refusal(forThread: process) == nil
+    let missingIterator = sight.way?.missing(isUsed: sight.isByIterator)
+    let areBlockedSeen = sight.way?.program != nil && missingIterator == nil
+    let whyNoStops = options.neverStop ? nil : Self.whyNoStops(facts)
+    let mayStop = !options.neverStop && whyNoStops == nil
+    let ways = CaptureWay.allCases.filter {
+      switch $0 {
+      case .taskIterator: areBlockedSeen
+      case .perf: areRunningSeen
+      case .ptrace: mayStop
+      case .syscallFile: true
+      }
+    }
+    let stops = whyNoStops.flatMap { why in
+      Self.seenByStopsAlone(areRunningSeen: areRunningSeen, areBlockedSeen: areBlockedSeen)
+        .map { MissingAbility(what: $0, why: why) }
+    }
+    self.init(
+      sight.isByIterator ? .bpf : .proc, ways, missing: [missingIterator, stops, Self.missingMemoryCall])
   }
 
   /// For rights that have changed meanwhile.
