@@ -142,8 +142,8 @@ def moment(text):
 
 
 def largest_gap(threshold):
-    """Between two looks while the loop is calm: three quarters of the threshold, at most 500 ms."""
-    return min(threshold * 3 // 4, 500 * MILLISECOND)
+    """Between two looks while the loop is calm: nine tenths of the threshold, at most 500 ms."""
+    return min(threshold * 9 // 10, 500 * MILLISECOND)
 
 
 def alert_look(threshold):
@@ -171,6 +171,13 @@ def is_false(episode, truth, threshold):
     than the threshold by more than the largest gap between looks."""
     longest = truth.longest + LOG_NANOSECONDS if truth else 0
     return longest < episode.least or longest < threshold - largest_gap(threshold)
+
+
+def is_of_the_log(episode, ends):
+    """After the last pass the target waits until its log is written, and is ended."""
+    if episode.state != "interrupted" or not ends:
+        return False
+    return episode.end - episode.least >= ends[-1] - LOG_NANOSECONDS
 
 
 @dataclass
@@ -206,7 +213,7 @@ def score(passes, episodes, threshold, since):
     ends = [one.waits for one in passes]
     of_pass = {}
     for one in episodes:
-        if one.end < since:
+        if one.end < since or is_of_the_log(one, ends):
             continue
         truth = pass_of(one, passes, ends)
         of_pass.setdefault(truth, []).append(one)

@@ -38,8 +38,8 @@ class Recall(unittest.TestCase):
             self.assertEqual((result.count("found"), result.count("unverified")), (0, 1))
 
     def test_a_stall_below_threshold_and_largest_gap_need_not_be_found(self):
-        self.assertEqual(judged([truth(1000, 1174)], []).finds, [])
-        self.assertEqual(judged([truth(1000, 1175)], []).count("missed"), 1)
+        self.assertEqual(judged([truth(1000, 1189)], []).finds, [])
+        self.assertEqual(judged([truth(1000, 1190)], []).count("missed"), 1)
 
     def test_the_largest_gap_is_500_ms_at_most(self):
         self.assertEqual(judged([truth(1000, 2500)], [], threshold=1000).count("missed"), 1)
@@ -54,8 +54,15 @@ class FalseStalls(unittest.TestCase):
         self.assertEqual(judged([truth(1000, 1150)], [said(1000, 160, least=150)]).false, [])
 
     def test_a_record_is_false_far_below_the_threshold(self):
-        self.assertEqual(len(judged([truth(1000, 1024)], [said(1000, 24, least=20)]).false), 1)
-        self.assertEqual(judged([truth(1000, 1025)], [said(1000, 25, least=20)]).false, [])
+        self.assertEqual(len(judged([truth(1000, 1009)], [said(1000, 9, least=5)]).false), 1)
+        self.assertEqual(judged([truth(1000, 1010)], [said(1000, 10, least=5)]).false, [])
+
+    def test_what_the_target_waits_for_after_its_last_pass_is_its_log(self):
+        log = said(1180, 420, least=390, state="interrupted")
+        self.assertEqual(judged([truth(1000, 1200)], [log]).false, [])
+        early = said(1100, 420, least=410, state="interrupted")
+        self.assertEqual(len(judged([truth(1000, 1200)], [early]).false), 1)
+        self.assertEqual(len(judged([truth(1000, 1200)], [said(1180, 420, least=390)]).false), 1)
 
     def test_a_record_without_any_pass_is_false(self):
         self.assertEqual(len(judged([truth(1000, 1200)], [said(1300, 200)]).false), 1)

@@ -213,13 +213,21 @@ INTERNAL_LINKAGE void read_identity(struct clinux_task_sample *sample, struct ta
   bpf_probe_read_kernel(sample->name, sizeof sample->name, task->comm);
 }
 
-// The queue of the CPU on which it ran last, or waits.
+// task_struct.__state of a thread that is on a queue or about to be: TASK_RUNNING and TASK_WAKING (<linux/sched.h>).
+enum { is_running = 0, is_waking = 0x200 };
+
+// The queue of the CPU on which it ran last. One that is woken can be given to another CPU before it runs: asleep after
+// the queue was read, and not put on a CPU meanwhile, it was not woken.
 INTERNAL_LINKAGE void read_processor_lag(struct clinux_task_sample *sample, struct task_struct *task) {
   sample->processor_lag = clinux_task_lag_unknown;
   if (!__builtin_preserve_field_info(task->se.cfs_rq, 2 /* BPF_FIELD_EXISTS */)) return;
   struct cfs_rq *group = READ(&task->se.cfs_rq);
   struct rq *queue = READ(&group->rq);
-  sample->processor_lag = READ(&queue->clock) - READ(&queue->clock_task);
+  uint64_t lag = READ(&queue->clock) - READ(&queue->clock_task);
+  uint32_t state = *(volatile uint32_t *)&task->__state;
+  if (state == is_running || state == is_waking) return;
+  if (*(volatile unsigned long *)&task->sched_info.pcount != sample->times_scheduled) return;
+  sample->processor_lag = lag;
 }
 
 INTERNAL_LINKAGE void read_schedule(struct clinux_task_sample *sample, struct task_struct *task) {

@@ -61,7 +61,8 @@ package struct IteratorObserver: ~Copyable {
   }
 
   package func blockStart(of look: ThreadObservation) -> BlockStart? {
-    look.isBlocked ? departure.map { BlockStart(latest: min(look.at, $0), earliest: lastElsewhere) } : nil
+    guard look.isBlocked, let departure else { return nil }
+    return BlockStart(by: BlockStart(latest: departure), after: lastElsewhere, at: look.at)
   }
 
   private mutating func lookAnew(_ readMemory: MemoryReader) throws(Errno) -> ThreadObservation? {

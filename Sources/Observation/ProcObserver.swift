@@ -121,12 +121,19 @@ package struct ProcObserver: ~Copyable {
 
   /// When the block of the last look began; nil if the thread was not blocked or the kernel does not tell.
   package mutating func blockStart(of look: ThreadObservation) -> BlockStart? {
-    guard look.isBlocked, accountedAt > 0,
+    guard look.isBlocked, accountedAt > 0, isStillBlocked(look),
       let moment = runQueueClock?.monotonicNanoseconds(ofRunQueue: accountedAt, onProcessor: processor)
     else { return nil }
-    let latest = min(look.at, Instant(nanoseconds: moment.latest))
-    let bounds = [moment.earliest.map { Instant(nanoseconds: $0) }, lastElsewhere]
-    return BlockStart(latest: latest, earliest: bounds.compactMap(\.self).max().map { min(latest, $0) })
+    let start = BlockStart(
+      latest: Instant(nanoseconds: moment.latest), earliest: moment.earliest.map { Instant(nanoseconds: $0) })
+    return BlockStart(by: start, after: lastElsewhere, at: look.at)
+  }
+
+  /// It was not woken before all of the look was read: a thread that is woken may be given to another CPU before it is
+  /// scheduled in, and then what the old one's clock showed when it left and the number of the new one do not belong together.
+  private mutating func isStillBlocked(_ look: ThreadObservation) -> Bool {
+    guard let state = try? readStat().state, ThreadState(rawValue: state) != .running else { return false }
+    return (try? readStatistics().timesScheduled) == look.timesScheduled
   }
 
   private mutating func read(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {

@@ -66,6 +66,19 @@ package struct BlockStart: Hashable, Sendable {
     self.latest = latest
     self.earliest = earliest
   }
+
+  /// By the clock of a CPU, between the last look that found the thread elsewhere and the one that found it blocked. Nil if
+  /// that is not so: each CPU has a clock of its own, seconds behind that of another one where a hypervisor stole so much,
+  /// and a thread can have been given to another CPU since it left the one whose clock was noted.
+  package init?(by clock: BlockStart, after lastElsewhere: Instant?, at look: Instant) {
+    if let lastElsewhere, clock.latest < lastElsewhere { return nil }
+    if clock.earliest ?? clock.latest - Self.mostLate > look { return nil }
+    latest = min(clock.latest, look)
+    earliest = [clock.earliest, lastElsewhere].compactMap(\.self).max().map { [latest] in min(latest, $0) }
+  }
+
+  /// Stolen in the time between the look and the reading of the clock.
+  private static let mostLate: Duration = .milliseconds(5)
 }
 
 /// Where a thread is, as far as `/proc/PID/task/TID/syscall` tells, or else `wchan`.
