@@ -42,7 +42,14 @@ package enum OwnProcess {
   }
 
   /// On a busy machine a thread that we hold would wait for our turn. Refused without CAP_SYS_NICE, and that is fine.
-  package static func raisePriority() { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -20) }
+  package static func raisePriority() { setNice(-20) }
+
+  /// Of a process that holds nobody, and of all that it starts: whoever else wants the CPU has it.
+  package static func giveWay() { setNice(19) }
+
+  private static func setNice(_ value: Int32) {
+    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, value)
+  }
 
   /// For a process that has started and now waits: most code that starting took is not needed again.
   package static func releaseCodePages() { clinux_release_code_pages() }

@@ -14,6 +14,7 @@ struct DumpCommand {
 
   /// Threads are captured, named and written a few at a time, so that ten thousand of them need no more room than those.
   func run() throws(ProgramFailure) -> ExitCode {
+    if options.neverStop { OwnProcess.giveWay() }
     let process = try WatchedProcess(try processID(), thread: options.thread ?? .main)
     let output = try ReportOutput(options.output, standard: STDOUT_FILENO)
     let camera = ThreadCamera(try open(process), mayStop: !options.neverStop, isForDump: true)
