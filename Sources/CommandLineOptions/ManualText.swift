@@ -101,7 +101,8 @@ enum ManualText {
       + "at a time, mostly for 25 to 600 µs, longer on an overloaded machine. Records say for how long, and the summary "
       + "adds up. A thread in a system call that would fail or come back short is not held, "
       + "nor one in state D, one that another process traces, or one that its cgroup has frozen. `--never-stop` "
-      + "forbids holding, at the price of shorter stacks where there is no other way.",
+      + "forbids holding, at the price of shorter stacks where there is no other way; a dump then also runs at the "
+      + "lowest priority, nice(2) 19: while all CPUs are busy it takes seconds.",
     "A thread that enters such a call while the hold is on its way has its call started again, as if nothing had "
       + "been; the time limit of that call then begins anew. While a thread is held no debugger can attach to it. If "
       + "stallwatch or its helper dies, the kernel lets the thread go.",

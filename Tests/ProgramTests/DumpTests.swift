@@ -55,6 +55,16 @@ import Testing
     #expect(try dump.end() == .exited(5))
   }
 
+  @Test("a dump that may not stop anybody lets everybody else go first") func givesWay() throws {
+    let target = try Self.parkedCrowd(300)
+    // More than fits into the pipe: it is there until it is read from.
+    var dump = try WatchRun(["dump", "--never-stop", "--json", "--pid", "\(target.processID)"])
+    let process = id_t(dump.processID)
+    #expect(eventually { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), process) == 19 })
+    #expect(try dump.next("dump_summary").number("threads") == 301)
+    #expect(try dump.end() == .exited(0))
+  }
+
   @Test(
     "SCALE-01: ten thousand threads are dumped, without a stop and within bounds",
     .enabled(if: isTaskIteratorExpected, "no task iterator"))
