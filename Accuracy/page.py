@@ -23,14 +23,14 @@ watched by a stallwatch of its own.
   a short time, or long enough for the watch to grow calm.
 - "Loaded" is beside two programs that only compute.
 - A stall is **found** if a verified record overlaps it. It has to be if it is as long as the threshold and the largest
-  gap between looks, three quarters of a threshold, together.
+  gap between looks, nine tenths of a threshold, together.
 - A verified record is **false** if the longest pass at its time was shorter than its `duration_min_ms`, or shorter than
   the threshold by more than that gap.
 - A woken thread that has no CPU cannot read a clock, and one that has read it may lose the CPU before it waits. So a
   pass began between the moment at which its timer was due and the moment at which the target read the clock, and ended
   at most so much later than it read the clock again as it had no CPU (`schedstat`), and before the next timer was due.
-  An error is the distance from that range. Reading the clock and beginning to wait are two moments: 50 µs between them
-  are allowed for.
+  An error is the distance from that range. Reading the clock and beginning to wait are two moments: half a millisecond
+  between them is allowed for: a hypervisor takes the CPU away there, which no count of the target shows.
 - Errors of durations and bounds are those of verified records that are not false and whose episode has ended.
 - Runs without stalls: loops that are idle, or loaded by jobs shorter than half the threshold, or in dialogs that go
   round in the same loop (libuv and asyncio do not run within themselves); and targets that are stopped, frozen, or
