@@ -11,7 +11,7 @@ from programs import REPOSITORY
 from requirement import CannotRun
 
 
-PEERS = ("eu-stack", "gdb", "node", "py-spy", "strace")
+PEERS = ("bpftrace", "eu-stack", "gdb", "node", "perf", "py-spy", "strace")
 
 
 def description(programs, peers=PEERS):

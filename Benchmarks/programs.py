@@ -12,6 +12,7 @@ FOLDER = Path(__file__).parent
 REPOSITORY = FOLDER.parent
 
 PACKAGES = {
+    "bpftrace": "apt-get install bpftrace",
     "eu-stack": "apt-get install elfutils",
     "gdb": "apt-get install gdb",
     "node": "apt-get install nodejs",

@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 
+import profilers
 from processes import Target, Watcher
 from requirement import CannotRun, Requirement, Result
 
@@ -99,7 +100,7 @@ class TracerCheck(threading.Thread):
 
 
 def peer_failures(bench, runs):
-    """How many of the waits each other tool makes fail, in one of its runs."""
+    """How many of the waits each other tool makes fail, in one of its runs; of profilers also whose stacks they see."""
     tools = {
         "eu-stack": ["-p"],
         "gdb": ["--batch", "-ex", "thread apply all backtrace", "-p"],
@@ -108,10 +109,20 @@ def peer_failures(bench, runs):
     with Target([bench.programs.target("epollers"), THREADS]) as target:
         for name, words in tools.items():
             before = int(target.ask("count"))
-            for _ in range(runs):
+            try:
                 command = [str(bench.programs.peer(name)), *words, str(target.pid)]
+            except CannotRun as problem:
+                said.append(str(problem))
+                continue
+            for _ in range(runs):
                 subprocess.run(command, capture_output=True, timeout=120)
             said.append(f"{name}: {(int(target.ask('count')) - before) / runs:.0f} EINTR a run")
+        before = int(target.ask("count"))
+        for name, walks, problem in profilers.walks(bench, target.pid, seconds=1):
+            after = int(target.ask("count"))
+            seen = len({thread for thread, _ in walks})
+            said.append(problem or f"{name}: {after - before} EINTR, {seen} threads seen in 1 s, only those that run")
+            before = after
     return "; ".join(said) + f", of {THREADS} threads"
 
 
