@@ -57,15 +57,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
   /// process can make some of them as large as it likes.
   package func readAll(from start: Int = 0, limit: Int) throws(Errno) -> [UInt8] {
     var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: min(limit, 65_536))
     while bytes.count < limit {
       let offset = start + bytes.count
-      let room = min(chunk.count, limit - bytes.count)
-      let count = try systemCall { () -> Int in
-        unsafe chunk.withUnsafeMutableBytes { unsafe pread(rawValue, $0.baseAddress, room, offset) }
+      let chunk = try unsafe [UInt8](upTo: min(limit - bytes.count, 65_536)) {
+        unsafe pread(rawValue, $0.baseAddress, $0.count, offset)
       }
-      if count == 0 { break }
-      bytes.append(contentsOf: chunk[..<count])
+      if chunk.isEmpty { break }
+      if bytes.isEmpty { bytes = chunk } else { bytes += chunk }
     }
     return bytes
   }

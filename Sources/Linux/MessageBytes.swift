@@ -1,14 +1,14 @@
 // The bytes of a message between two of our processes: little-endian words, and strings with their length before them.
 
+internal import Glibc
+
 package struct MessageWriter {
   package private(set) var bytes: [UInt8] = []
 
   package init() {}
 
   package mutating func append(_ word: UInt64) {
-    for shift in stride(from: UInt64(0), to: 64, by: 8) {
-      bytes.append(UInt8(truncatingIfNeeded: word >> shift))
-    }
+    unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
   package mutating func append(_ number: Int64) { append(UInt64(bitPattern: number)) }
@@ -77,5 +77,18 @@ package struct MessageReader {
     var elements: [Element] = []
     for _ in 0..<count { elements.append(try read(&self)) }
     return elements
+  }
+}
+
+extension [UInt8] {
+  /// As `==`, which takes one byte after the other.
+  package func hasSameBytes(as other: [UInt8]) -> Bool {
+    unsafe withUnsafeBytes { mine in
+      unsafe other.withUnsafeBytes { theirs in
+        guard mine.count == theirs.count else { return false }
+        guard let one = mine.baseAddress, let two = theirs.baseAddress else { return true }
+        return unsafe memcmp(one, two, mine.count) == 0
+      }
+    }
   }
 }

@@ -31,14 +31,10 @@ package struct MessageSocket: ~Copyable, Sendable {
 
   /// The next message, at most `capacity` bytes of it; empty when the other end is closed.
   package func receive(capacity: Int) throws(Errno) -> ReceivedMessage {
-    var bytes = [UInt8](repeating: 0, count: capacity)
     var passed: Int32 = -1
-    let count = try systemCall {
-      unsafe bytes.withUnsafeMutableBytes {
-        unsafe clinux_receive_message(descriptor.rawValue, $0.baseAddress, $0.count, &passed)
-      }
+    let bytes = try unsafe [UInt8](upTo: capacity) {
+      unsafe clinux_receive_message(descriptor.rawValue, $0.baseAddress, $0.count, &passed)
     }
-    bytes.removeSubrange(count...)
     return ReceivedMessage(bytes: bytes, descriptor: passed < 0 ? nil : FileDescriptor(owning: passed))
   }
 

@@ -14,3 +14,14 @@ package func systemCall<Result: FixedWidthInteger>(_ body: () -> Result) throws(
     if error != .interrupted { throw error }
   }
 }
+
+extension [UInt8] {
+  /// What a call writes into this much room. Room that it leaves is never touched, so that plenty costs nothing.
+  init(upTo count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) throws(Errno) {
+    try self.init(capacity: count) { (room) throws(Errno) in
+      try unsafe room.withUnsafeMutableBufferPointer { (buffer, written) throws(Errno) in
+        written = try systemCall { unsafe body(UnsafeMutableRawBufferPointer(buffer)) }
+      }
+    }
+  }
+}

@@ -21,13 +21,16 @@ extension RawCapture {
 
 extension Registers {
   func encode(into writer: inout MessageWriter) {
-    for number in 0..<Registers.count { writer.append(optional: self[number]) { $0.append($1) } }
+    writer.append(UInt64(known))
+    for number in 0..<Registers.count { writer.append(self[number] ?? 0) }
   }
 
   init(decoding reader: inout MessageReader) throws(MessageReader.Malformed) {
     self.init()
+    let known = try reader.word()
     for number in 0..<Registers.count {
-      self[number] = try reader.optional { (reader) throws(MessageReader.Malformed) in try reader.word() }
+      let value = try reader.word()
+      if known & 1 << UInt64(number) != 0 { self[number] = value }
     }
   }
 }

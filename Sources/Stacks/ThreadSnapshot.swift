@@ -12,7 +12,8 @@ package struct Registers: Sendable {
   package static let programCounter = 16
 
   private var values = InlineArray<17, UInt64>(repeating: 0)
-  private var known: UInt32 = 0
+  /// A bit for each register.
+  private(set) var known: UInt32 = 0
 
   package init() {}
 
