@@ -1,6 +1,6 @@
 // Several threads of a process in one question to the helper: what is asked of each, and the answers.
 
-internal import Linux
+package import Linux
 internal import StallCore
 
 /// One of the threads that are asked for together.
@@ -30,6 +30,14 @@ package struct GroupMember: Equatable, Sendable {
   }
 }
 
+/// Threads that were copied together.
+package struct CapturedGroup {
+  /// In the order in which they were asked for.
+  package let results: [Result<RawCapture, CaptureFailure>]
+  /// The list of mappings that was read last, if it has not changed since; nil: it must be read.
+  package let maps: SealedBytes?
+}
+
 extension CaptureHelper {
   /// What one answer has room for.
   package static let mostTogether = CaptureRequest.mostMemoryBytes / CaptureReply.headerSize
@@ -39,21 +47,23 @@ extension CaptureHelper {
   package mutating func capture(
     processID: Int32, together members: [GroupMember], rules: CaptureRules,
     stackBytes: Int = usualStackBytes, deadline: Duration = .milliseconds(20)
-  ) throws(CaptureFailure) -> [Result<RawCapture, CaptureFailure>] {
+  ) throws(CaptureFailure) -> CapturedGroup {
     var request = CaptureRequest(kind: .threads, processID: processID, threadID: processID)
     request.rules = rules
     request.count = stackBytes
     request.patience = deadline.nanoseconds
     request.members = members
+    request.knownMaps = mapsKnown(of: processID)?.question
     let answer = try ask(request, deadline)
     guard let replies = answer.reply.replies(count: members.count) else { throw .malformedReply }
     let stacks = answer.file.map(SealedBytes.init)
     var offset = 0
-    return zip(members, replies).map { member, reply in
+    let results = zip(members, replies).map { member, reply -> Result<RawCapture, CaptureFailure> in
       if let failure = reply.failure { return .failure(failure) }
       defer { offset += reply.stack.count }
       return .success(RawCapture(threadID: member.threadID, reply: reply, stack: stacks, at: offset))
     }
+    return CapturedGroup(results: results, maps: maps(knownBy: answer.reply, of: processID))
   }
 }
 
@@ -79,11 +89,10 @@ extension CaptureRequest {
     }
   }
 
-  /// What a question for this one alone would be.
+  /// What a question for this one alone would be, but for its registers.
   func request(for member: GroupMember) -> CaptureRequest {
     var request = CaptureRequest(kind: .thread, processID: processID, threadID: member.threadID)
     request.id = id
-    request.blocked = member.blocked
     request.rules = rules
     request.rules.isParked = member.isParked
     request.count = min(count, member.mostStackBytes ?? count)

@@ -17,7 +17,8 @@ package struct CaptureHelper: ~Copyable {
 
   private var worker: WorkerProcess
   private var hasStarted = false
-  private var lastID = CaptureReply.helloID
+  var knownMaps: KnownMaps?
+  private(set) var lastID = CaptureReply.helloID
 
   /// `executable` is the program that answers.
   package init(executable: String, arguments: [String]) {
@@ -77,13 +78,6 @@ package struct CaptureHelper: ~Copyable {
     request.address = address
     request.count = count
     return try ask(request, deadline).reply.bytes
-  }
-
-  /// The text of `maps`, unread. Through the thread, because an ended leader shows none.
-  package mutating func readMaps(
-    processID: Int32, threadID: Int32, deadline: Duration = .milliseconds(200)
-  ) throws(CaptureFailure) -> SealedBytes {
-    try askForFile(CaptureRequest(kind: .maps, processID: processID, threadID: threadID), deadline)
   }
 
   /// The arguments of the process, each ended by a zero byte, unread.

@@ -4,7 +4,8 @@ internal import Linux
 internal import StallCore
 
 /// One question. `count` is the most bytes wanted: of the stack, or at `address`. `bytes` is what does not fit into
-/// words: a path, regions, registers. `patience` is how long the answer is waited for, in nanoseconds.
+/// words: a path, regions, registers. `patience` is how long the answer is waited for, in nanoseconds. What whoever asks
+/// knows of the mappings stands in `address` (`knownMaps`).
 package struct CaptureRequest: Equatable {
   package enum Kind: UInt64 {
     case thread, memory, maps, commandLine, mappedFile, debugFile, perfMap, copyOfModule, executable,
@@ -78,6 +79,8 @@ package struct CaptureReply {
   var takenAtNanoseconds: Int64 = 0
   /// The helper ends after this answer.
   var isLast = false
+  /// The list of mappings is still what the request names as known.
+  var areMapsAsKnown = false
   package var bytes: [UInt8] = []
 
   package init(id: UInt64, failure: CaptureFailure? = nil) {
@@ -92,9 +95,10 @@ package struct CaptureReply {
       stack.topAddress, UInt64(bitPattern: stoppedNanoseconds), UInt64(bitPattern: takenAtNanoseconds),
       UInt64(bytes.count),
     ]
-    var known: UInt64 = 0
-    for number in 0..<Registers.count where registers[number] != nil { known |= 1 << UInt64(number) }
-    words += [known, (isLast ? 1 : 0) | (stack.isRestLater ? 2 : 0) | (stack.isInterruptedLater ? 4 : 0)]
+    let flags: UInt64 =
+      (isLast ? 1 : 0) | (stack.isRestLater ? 2 : 0) | (stack.isInterruptedLater ? 4 : 0)
+      | (areMapsAsKnown ? 8 : 0)
+    words += [UInt64(registers.known), flags]
     words += [UInt64(stack.topCount), stack.interruptedAddress]
     words += [UInt64(stack.interruptedCount), UInt64(stack.restCount)]
     for number in 0..<Registers.count { words.append(registers[number] ?? 0) }
@@ -120,6 +124,7 @@ package struct CaptureReply {
     takenAtNanoseconds = Int64(bitPattern: word(6, of: message))
     let known = word(8, of: message)
     isLast = word(9, of: message) & 1 != 0
+    areMapsAsKnown = word(9, of: message) & 8 != 0
     for number in 0..<Registers.count where known & (1 << UInt64(number)) != 0 {
       registers[number] = word(CaptureReply.wordsBeforeRegisters + number, of: message)
     }
@@ -177,9 +182,11 @@ extension CaptureFailure {
 }
 
 private func bytes(of words: [UInt64]) -> [UInt8] {
-  words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64($0 * 8)) } }
+  var writer = MessageWriter()
+  for word in words { writer.append(word) }
+  return writer.bytes
 }
 
 private func word(_ index: Int, of message: [UInt8]) -> UInt64 {
-  message[index * 8..<index * 8 + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  message.littleEndian(at: index * 8, count: 8)
 }

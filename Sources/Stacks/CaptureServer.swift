@@ -13,6 +13,7 @@ package struct CaptureServer: ~Copyable {
   private let seizing = RefusedWay()
   private let sampling = RefusedWay()
   private let readingKernelStacks = RefusedWay()
+  private let maps = ToldMaps()
   /// Opening a perf event is quick as long as one is open.
   private let keeper = try? PerfEvent(PerfEventAttributes(.dummy), thread: 0, dataPages: 0)
 
@@ -56,7 +57,7 @@ package struct CaptureServer: ~Copyable {
     switch request.kind {
     case .thread: return try captureThread(request, &reply)
     case .threads: return try captureThreads(request, &reply)
-    case .maps: return try readFile("/proc/\(request.processID)/task/\(request.threadID)/maps")
+    case .maps: return try maps.answer(request, &reply)
     case .commandLine: return try readFile("/proc/\(request.processID)/cmdline")
     case .memory:
       reply.bytes = try readMemory(request)
@@ -137,6 +138,7 @@ package struct CaptureServer: ~Copyable {
         if answer.stack.count > 0 { try stacks.append(unsafe buffer.prefix(answer.stack.count).bytes) }
         reply.bytes += answer.encoded()
       }
+      if Clock.monotonicNanoseconds < end { reply.areMapsAsKnown = maps.areAsKnown(to: request) }
       if stacks.count == 0 { return nil }
       return try stacks.seal()
     } catch { throw CaptureFailure(error) }
@@ -145,15 +147,17 @@ package struct CaptureServer: ~Copyable {
   private func capture(_ member: GroupMember, _ group: CaptureRequest) -> CaptureReply {
     let request = group.request(for: member)
     var reply = CaptureReply(id: request.id)
-    do { reply.tell(of: try copyTogether(request)) } catch {
+    do { reply.tell(of: try copyTogether(member, request)) } catch {
       reply = CaptureReply(id: request.id, failure: error)
     }
     return reply
   }
 
   /// What the kernel does for it is left out: there is no room for that.
-  private func copyTogether(_ request: CaptureRequest) throws(CaptureFailure) -> CapturedThread {
-    if let blocked = request.blocked {
+  private func copyTogether(
+    _ member: GroupMember, _ request: CaptureRequest
+  ) throws(CaptureFailure) -> CapturedThread {
+    if let blocked = member.blocked {
       return try IteratorCapture.take(
         blocked, buffer: buffer, limit: request.count, isWhole: request.isWhole)
     }

@@ -48,13 +48,14 @@ extension ThreadCamera {
     }
     let rules = CaptureRules(mayStop: mayStop, isDump: true)
     guard
-      let results = try? helper.capture(
+      let group = try? helper.capture(
         processID: handle.id, together: members, rules: rules, deadline: deadlineTogether),
       // Its id may have been somebody else's by then.
       !handle.hasEnded
     else { return [:] }
-    if results.count(where: { $0.isMove }) * 4 > members.count { crowd = nil }
-    let certain = zip(members, results).filter { $1.isCertain(of: $0) }
+    mappings.take(group.maps)
+    if group.results.count(where: { $0.isMove }) * 4 > members.count { crowd = nil }
+    let certain = zip(members, group.results).filter { $1.isCertain(of: $0) }
     return Dictionary(certain.map { ($0.threadID, $1) }) { first, _ in first }
   }
 }

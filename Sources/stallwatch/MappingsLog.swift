@@ -15,6 +15,9 @@ struct MappingsLog {
   mutating func beginDump() { (maps, isDump) = (nil, true) }
   mutating func endDump() { (maps, isDump) = (nil, false) }
 
+  /// Of the dump that goes on: what was just found to be so still.
+  mutating func take(_ found: SealedBytes?) { if isDump, let found { maps = found } }
+
   /// A long list is kept while the mappings together stay as large as they were.
   mutating func maps(of process: Int32, read: () -> SealedBytes?) -> SealedBytes? {
     if isDump, let maps { return maps }

@@ -23,7 +23,7 @@ final class ThreadCamera {
   private(set) var targetStopped: Duration = .zero
   /// Why the last thread that was refused could not be copied.
   private(set) var refusal: Errno?
-  private var mappings = MappingsLog()
+  var mappings = MappingsLog()
 
   /// `isForDump`: nobody is kept waiting but the person who asked for a dump.
   init(

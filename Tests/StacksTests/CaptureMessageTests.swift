@@ -29,13 +29,14 @@ import Testing
     reply.stoppedNanoseconds = -1
     reply.takenAtNanoseconds = 1 << 60
     reply.isLast = true
+    reply.areMapsAsKnown = true
     reply.bytes = [1, 2, 3]
     let decoded = try #require(CaptureReply(decoding: reply.encoded()))
     #expect(decoded.encoded() == reply.encoded())
     #expect(decoded.registers[Registers.programCounter] == 0)
     #expect(decoded.registers[Registers.framePointer] == nil)
     #expect(decoded.stack == reply.stack)
-    #expect(decoded.isLast && decoded.failure == nil)
+    #expect(decoded.isLast && decoded.areMapsAsKnown && decoded.failure == nil)
   }
 
   @Test(arguments: [

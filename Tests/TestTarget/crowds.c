@@ -117,6 +117,20 @@ PROGRAM(many_mappings, "many-mappings") {
   }
 }
 
+// maps-when-told: one page more after each SIGUSR1, and a line when it is there.
+PROGRAM(maps_when_told, "maps-when-told") {
+  sigset_t told;
+  sigemptyset(&told);
+  sigaddset(&told, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &told, NULL);
+  ready();
+  for (int number; sigwait(&told, &number) == 0;) {
+    if (mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) return 1;
+    puts("mapped");
+  }
+  return 1;
+}
+
 static volatile sig_atomic_t ticks;
 static void count_tick(int signal __attribute__((unused))) { ticks++; }
 
