@@ -43,6 +43,7 @@ package final class Analyst {
   /// What cannot be had for a while, so that what kills the process over and over costs little.
   private var trouble: (depth: AnalysisDepth, missing: String?, end: Int64)?
   private var sentMaps: SealedBytes?
+  private var known = KnownStacks()
   private var rested: Duration = .zero
   private var remarks: [ByteString] = []
   private var said: Set<ByteString> = []
@@ -81,6 +82,7 @@ package final class Analyst {
     rested += worker.cpuTime + broker.cpuTime
     worker.discard()
     broker.rest()
+    known = KnownStacks()
   }
 
   /// What came up about modules since the last call.
@@ -97,11 +99,17 @@ package final class Analyst {
     return add(AnalystQuestion(capture: capture, maps: maps, depth: min(depth, most), series: series))
   }
 
-  /// Asks about many at once where their stack bytes lie in one file. Frames have no stack pointers then.
+  /// Asks about many at once where their stack bytes lie in one file. Their frames have no stack pointers.
   package func ask(together captures: [RawCapture], maps: SealedBytes) -> [UInt64] {
     defer { sendNext() }
     let group = lastID + 1
-    return captures.map { add(AnalystQuestion(capture: $0, maps: maps, depth: depth, group: group)) }
+    return captures.map { capture in
+      var question = AnalystQuestion(capture: capture, maps: maps, depth: depth, group: group)
+      let isKnown = known.answer(&question)
+      let id = add(question)
+      if isKnown { finish(id, missing: nil) }
+      return id
+    }
   }
 
   private func add(_ question: AnalystQuestion) -> UInt64 {
@@ -237,7 +245,10 @@ extension Analyst {
     analysis.remarks.forEach(remark)
     for id in ids { questions[id]?.best = analysis }
     guard isFinal else { return }
-    for id in ids { finish(id, missing: questions[id]?.missing) }
+    for id in ids {
+      known.add(analysis, size: bytes.count, to: questions[id], askedAt: current?.since ?? 0)
+      finish(id, missing: questions[id]?.missing)
+    }
     current?.ids.removeAll(where: ids.contains)
     guard current?.ids.isEmpty ?? true else { return }
     current = nil

@@ -9,6 +9,8 @@ struct AnalystQuestion {
   var depth: AnalysisDepth
   /// The number of those that are asked together with it.
   var group: UInt64?
+  /// The bytes of such a one, if they could be read.
+  var snapshot: ThreadSnapshot?
   /// That of a sample; 0: it is none.
   var series: UInt64 = 0
   var isSecondTry = false

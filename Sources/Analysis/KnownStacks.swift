@@ -1,45 +1,41 @@
 // Answers for threads that have not moved: their next copy is the same to the last byte.
 
+internal import Linux
 internal import Stacks
 internal import StallCore
 
 /// Bounded, and only good for one list of mappings.
 struct KnownStacks {
-  private let depth: AnalysisDepth
-  private let maxFrames: Int
-  private var copies: [Int32: (snapshot: ThreadSnapshot, answer: Int)] = [:]
-  private var answers: [Analysis] = []
+  private var maps: SealedBytes?
+  private var copies: [Int32: (snapshot: ThreadSnapshot, answer: Analysis)] = [:]
   private var bytes = 0
 
-  private static let mostBytes = 4 << 20
+  private static let mostBytes = 1 << 20
 
-  init(_ depth: AnalysisDepth, maxFrames: Int) {
-    self.depth = depth
-    self.maxFrames = maxFrames
+  /// Reads the copy, and answers by what an equal one of its thread was answered before; false if there was none.
+  func answer(_ question: inout AnalystQuestion) -> Bool {
+    question.snapshot = try? question.capture.snapshot()
+    guard question.maps === maps, let snapshot = question.snapshot, let known = copies[snapshot.threadID],
+      known.snapshot.isEqual(to: snapshot)
+    else { return false }
+    question.best = known.answer
+    return true
   }
 
-  func isFor(_ depth: AnalysisDepth, maxFrames: Int) -> Bool {
-    depth == self.depth && maxFrames == self.maxFrames
+  /// An answer of this size. Names of generated code change under the same addresses; what took long may lack lines.
+  mutating func add(_ answer: Analysis, size: Int, to question: AnalystQuestion?, askedAt moment: Int64) {
+    guard let question, let snapshot = question.snapshot, question.missing == nil,
+      !answer.frames.contains(where: \.isGenerated),
+      Clock.monotonicNanoseconds - moment < StackAnalysis.timeForLines.nanoseconds
+    else { return }
+    let more = snapshot.byteCount + size
+    if question.maps !== maps || bytes + more > Self.mostBytes { self = KnownStacks(maps: question.maps) }
+    bytes += more
+    copies[snapshot.threadID] = (snapshot, answer)
+    copies[snapshot.threadID]?.answer.remarks = []
   }
 
-  /// The number of the answer that a copy of this thread got before.
-  func answer(for snapshot: ThreadSnapshot) -> Int? {
-    guard let known = copies[snapshot.threadID], known.snapshot.isEqual(to: snapshot) else { return nil }
-    return known.answer
-  }
-
-  subscript(answer: Int) -> Analysis { answers[answer] }
-
-  /// Names of generated code change under the same addresses.
-  mutating func add(_ snapshots: [ThreadSnapshot], _ analysis: Analysis) {
-    if analysis.frames.contains(where: \.isGenerated) { return }
-    bytes += snapshots.reduce(0) { $0 + $1.byteCount }
-    if bytes > Self.mostBytes { self = KnownStacks(depth, maxFrames: maxFrames) }
-    var answer = analysis
-    answer.remarks = []
-    answers.append(answer)
-    for snapshot in snapshots { copies[snapshot.threadID] = (snapshot, answers.count - 1) }
-  }
+  init(maps: SealedBytes? = nil) { self.maps = maps }
 }
 
 extension ThreadSnapshot {
@@ -47,9 +43,10 @@ extension ThreadSnapshot {
 
   /// All that a walk rests on.
   fileprivate func isEqual(to other: ThreadSnapshot) -> Bool {
-    registers == other.registers && stackAddress == other.stackAddress && stackBytes == other.stackBytes
+    registers == other.registers && stackAddress == other.stackAddress
+      && stackBytes.hasSameBytes(as: other.stackBytes)
       && morePieces.elementsEqual(other.morePieces) {
-        $0.address == $1.address && $0.isLater == $1.isLater && $0.bytes == $1.bytes
+        $0.address == $1.address && $0.isLater == $1.isLater && $0.bytes.hasSameBytes(as: $1.bytes)
       }
   }
 }

@@ -8,7 +8,7 @@ internal import Symbols
 final class StackAnalysis {
   private static let mostMapBytes = 64 << 20
   /// For the lines of one stack; what is not found by then may be there for the next one.
-  private static let timeForLines = Duration.seconds(5)
+  static let timeForLines = Duration.seconds(5)
 
   private let files = TargetFiles { region in
     guard let file = AnalystSocket.request(.wantsMapping(region)) else { return nil }
@@ -25,8 +25,6 @@ final class StackAnalysis {
   /// Kept while the text of `maps` stays the same.
   private var maps: [UInt8] = []
   private var space: AddressSpace?
-  /// Of threads that were asked about together.
-  private var known: KnownStacks?
 
   init(vdso: [UInt8]?) {
     self.vdso = vdso
@@ -39,9 +37,8 @@ final class StackAnalysis {
   /// Takes the list of mappings that the next questions belong to.
   func use(_ file: SharedFile?) {
     let bytes = file.flatMap { try? SealedBytes($0).bytes(limit: Self.mostMapBytes) } ?? []
-    if bytes == maps, space != nil { return }
+    if space != nil, bytes.hasSameBytes(as: maps) { return }
     maps = bytes
-    known = nil
     space = AddressSpace(map: MemoryMap(parsing: bytes), vdso: vdso) { [files] in files.image(for: $0) }
   }
 
@@ -59,21 +56,12 @@ final class StackAnalysis {
       let deadline = Clock.monotonicNanoseconds + Self.timeForLines.nanoseconds
       return analyze(walk, in: space, depth, until: deadline) { give([question.id], $0, $1) }
     }
-    var known = known ?? KnownStacks(depth, maxFrames: maxFrames)
-    if !known.isFor(depth, maxFrames: maxFrames) { known = KnownStacks(depth, maxFrames: maxFrames) }
-    let answered = Dictionary(grouping: questions) { known.answer(for: $0.snapshot) }
-    for (answer, questions) in answered {
-      if let answer { give(questions.map(\.id), known[answer], true) }
-    }
     let deadline = Clock.monotonicNanoseconds + Self.timeForAllLines.nanoseconds
-    for (walk, questions) in distinctWalks(of: answered[nil] ?? [], in: space, maxFrames) {
+    for (walk, questions) in distinctWalks(of: questions, in: space, maxFrames) {
       analyze(walk, in: space, depth, until: deadline) { analysis, isFinal in
-        guard isFinal else { return }
-        give(questions.map(\.id), analysis, true)
-        if Clock.monotonicNanoseconds < deadline { known.add(questions.map(\.snapshot), analysis) }
+        if isFinal { give(questions.map(\.id), analysis, true) }
       }
     }
-    self.known = known
   }
 
   /// They share one answer, so that the stack pointers, which differ, are left out.

@@ -106,42 +106,6 @@ import Testing
     }
   }
 
-  /// Equal stacks get one answer, different ones theirs; killed meanwhile, each is asked about alone.
-  @Test(arguments: [false, true]) func manyAreAskedAboutTogether(isKilled: Bool) throws {
-    let target = try TargetProcess.start("parked-crowd", "20")
-    let process = target.processID
-    let threads = try ThreadList.threads(of: process)
-    // 34 is `pause`.
-    let areAsleep = eventually {
-      threads.dropFirst().allSatisfy {
-        (try? readPseudoFile("/proc/\($0)/syscall"))?.starts(with: "34 ".utf8) == true
-      }
-    }
-    #expect(areAsleep)
-    var helper = Captured.helper()
-    let results = try helper.capture(
-      processID: process, together: threads.map { GroupMember(threadID: $0) },
-      rules: CaptureRules(mayStop: false, isDump: true), deadline: .seconds(5))
-    let maps = try helper.readMaps(processID: process, threadID: process, deadline: .seconds(5))
-    let analyst = Analyst(
-      process: process, maxFrames: 64, depth: .names, executable: builtProduct("stallwatch"),
-      arguments: [AnalystServer.hiddenArgument], fileHelper: Captured.helper())
-    analyst.prepare()
-    let id = try #require(analyst.processID)
-    if isKilled { #expect(kill(id, SIGSTOP) == 0) }
-    // The first thread runs now and then.
-    let captures = results.compactMap { try? $0.get() }
-    #expect(captures.count >= 20)
-    let questions = analyst.ask(together: captures, maps: maps)
-    if isKilled { #expect(kill(id, SIGKILL) == 0) }
-    let findings = questions.map { analyst.finding(of: $0, until: Self.inTenSeconds) }
-    #expect(findings.allSatisfy { $0.isFinal && $0.missing == nil && $0.analysis != nil })
-    for (capture, finding) in zip(captures, findings) {
-      let symbols = finding.analysis?.frames.compactMap(\.symbol) ?? []
-      #expect(symbols.contains("pause") == (capture.threadID != process), "\(symbols)")
-    }
-  }
-
   /// One that dies over every question: the last word says so, and comes soon.
   @Test func endlessDeathIsGivenUp() throws {
     let target = try TargetProcess.start("pattern")
