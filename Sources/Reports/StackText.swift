@@ -47,18 +47,20 @@ extension StackRecord {
     let isCut = rows.count > framesShown && style.detail != .everything
     let hidden =
       isCut ? (framesShown - framesShownAtBottom - 1)..<(rows.count - framesShownAtBottom) : 0..<0
-    let columns = FrameColumns(rows.filter { !isFolded($0) }.map { frames[$0.lowerBound] }, style)
+    let parts = rows.map { frames[$0.lowerBound].parts(style) }
+    let columns = FrameColumns(zip(rows, parts).filter { !isFolded($0.0) }.map { $0.1 }, style)
     var lines: [String] = []
     for (index, row) in rows.enumerated() where !hidden.contains(index) {
       if index == hidden.upperBound, isCut {
         let count = rows[hidden].map(\.count).reduce(0, +)
         lines.append(style.palette.faint("     … \(count) frames (-v shows them)"))
       }
-      let folded = "[JIT code, anonymous memory, \(row.count) frame\(row.count == 1 ? "" : "s")]"
-      lines.append(
-        isFolded(row) && style.detail != .everything
-          ? paddedLeft("\(row.lowerBound)", to: 4) + " " + folded
-          : frames[row.lowerBound].line(row.lowerBound, columns, style))
+      if isFolded(row), style.detail != .everything {
+        let frames = "\(row.count) frame\(row.count == 1 ? "" : "s")"
+        lines.append(paddedLeft("\(row.lowerBound)", to: 4) + " [JIT code, anonymous memory, \(frames)]")
+      } else {
+        lines.append(parts[index].line(row.lowerBound, columns, style))
+      }
     }
     return lines
   }
@@ -108,33 +110,44 @@ extension FrameRecord {
     return offset.map { "\(moduleName.text)+\($0.text)" } ?? "\(programCounter.text) in \(moduleName.text)"
   }
 
-  /// `   2 Report::load                     viewer        report.cpp:86`
-  fileprivate func line(_ index: Int, _ columns: FrameColumns, _ style: TextStyle) -> String {
-    let start = paddedLeft("\(index)", to: 4) + " " + columns.cut(name)
-    let rest = afterName(moduleColumn: columns.module, style)
-    if rest.isEmpty { return start }
-    return padded(start, to: columns.name + 5) + "  " + style.palette.faint(rest)
-  }
-
-  fileprivate var moduleShown: String { symbol == nil ? "" : moduleName?.text ?? "" }
-
-  fileprivate func afterName(moduleColumn: Int, _ style: TextStyle) -> String {
-    var words: [String] = []
+  fileprivate func parts(_ style: TextStyle) -> FrameParts {
+    var remarks: [String] = []
     if let file {
-      let name = style.detail == .everything ? file.text[...] : file.text.split(separator: "/").last ?? ""
-      words.append(name + (line.map { ":\($0)" } ?? ""))
+      let name = style.detail == .everything ? file.text[...] : file.text.lastComponent
+      remarks.append(name + (line.map { ":\($0)" } ?? ""))
     }
-    if isModuleDeleted == true { words.append("(deleted)") }
-    if isInlined { words.append("(inlined)") }
-    if isSignalFrame { words.append("(signal handler's return)") }
+    if isModuleDeleted == true { remarks.append("(deleted)") }
+    if isInlined { remarks.append("(inlined)") }
+    if isSignalFrame { remarks.append("(signal handler's return)") }
     switch trust {
     case .exact: break
-    case .framePointer: if style.detail == .everything { words.append("(by frame pointer)") }
-    case .scanned, .symbolGuess: words.append("(a guess)")
+    case .framePointer: if style.detail == .everything { remarks.append("(by frame pointer)") }
+    case .scanned, .symbolGuess: remarks.append("(a guess)")
     }
-    if style.detail == .everything { words.append(programCounter.text) }
-    if words.isEmpty { return moduleShown }
-    return padded(moduleShown, to: moduleColumn) + "  " + words.joined(separator: "  ")
+    if style.detail == .everything { remarks.append(programCounter.text) }
+    let module = symbol == nil ? "" : moduleName?.text ?? ""
+    return FrameParts(name: name, module: module, remarks: remarks.joined(separator: "  "))
+  }
+}
+
+extension String {
+  fileprivate var lastComponent: Substring {
+    self[(utf8.lastIndex(of: UInt8(ascii: "/")).map(utf8.index(after:)) ?? startIndex)...]
+  }
+}
+
+/// What stands in the columns of one frame.
+private struct FrameParts {
+  let name: String
+  let module: String
+  let remarks: String
+
+  /// `   2 Report::load                     viewer        report.cpp:86`
+  func line(_ index: Int, _ columns: FrameColumns, _ style: TextStyle) -> String {
+    let start = paddedLeft("\(index)", to: 4) + " " + columns.cut(name)
+    if module.isEmpty, remarks.isEmpty { return start }
+    let rest = remarks.isEmpty ? module : padded(module, to: columns.module) + "  " + remarks
+    return padded(start, to: columns.name + 5) + "  " + style.palette.faint(rest)
   }
 }
 
@@ -145,10 +158,13 @@ private struct FrameColumns {
   /// Names are cut to this; nil: they are not cut.
   private let longestName: Int?
 
-  init(_ frames: [FrameRecord], _ style: TextStyle) {
-    let module = frames.map(\.moduleShown.count).max() ?? 0
-    let rest = frames.map { $0.afterName(moduleColumn: module, style).count }.max() ?? 0
-    longestName = style.width.map { max(12, $0 - rest - 7) }
+  init(_ frames: [FrameParts], _ style: TextStyle) {
+    let module = frames.map(\.module.count).max() ?? 0
+    longestName = style.width.map { width in
+      let rest =
+        frames.map { $0.remarks.isEmpty ? $0.module.count : module + 2 + $0.remarks.count }.max() ?? 0
+      return max(12, width - rest - 7)
+    }
     name = min(frames.map(\.name.count).max() ?? 0, widestNameColumn, longestName ?? widestNameColumn)
     self.module = module
   }
