@@ -4,9 +4,11 @@ internal import Linux
 internal import Observation
 internal import Stacks
 
-/// Keeps the iterator of the thread that was asked for last: one that stalls is copied again and again.
+/// Keeps the iterator of the thread that was asked for last: one that stalls is copied again and again. Also that of all
+/// threads: who asks for one dump may ask for another.
 struct BlockedThreads: ~Copyable {
   private let program: TaskProgram
+  private var ofAll: TaskIterator?
   private var iterator: TaskIterator?
   private var thread: Int32?
 
@@ -28,11 +30,12 @@ struct BlockedThreads: ~Copyable {
 
   /// All threads of the process, or a great many, seen at about one moment; nil where that fails.
   mutating func all() -> SeenCrowd? {
-    guard var iterator = try? program.iterator() else { return nil }
+    guard var iterator = ofAll.take() ?? (try? program.iterator()) else { return nil }
     var samples: [TaskSample] = []
     do throws(Errno) {
       try iterator.read { if samples.count < SeenCrowd.mostThreads { samples.append($0) } }
     } catch { return nil }
+    ofAll = consume iterator
     return SeenCrowd(samples)
   }
 }
