@@ -8,6 +8,7 @@ package import Linux
 package struct TaskIterator: ~Copyable {
   private let link: FileDescriptor
   private let thread: Int32?
+  private let isAlone: Bool
   private var buffer: [UInt8]
   /// As much as the kernel gives at once (kernel/bpf/bpf_iter.c, `bpf_seq_read`): some 80 threads.
   private static let mostBytes = 32_768
@@ -16,6 +17,7 @@ package struct TaskIterator: ~Copyable {
   init(_ link: consuming FileDescriptor, thread: Int32?, isAlone: Bool = false) {
     self.link = link
     self.thread = thread
+    self.isAlone = isAlone
     buffer = [UInt8](repeating: 0, count: isAlone ? 2 * TaskSample.byteCount : Self.mostBytes)
   }
 
@@ -40,6 +42,8 @@ package struct TaskIterator: ~Copyable {
       }
       if count == 0 { return }
       hand(out: count, body)
+      // A second read would only say that this was all.
+      if isAlone { return }
     }
   }
 
