@@ -103,12 +103,14 @@ extension WorkingSpell {
     return certain
   }
 
-  /// The thread slept before it was seen to have passed: what it did on a CPU meanwhile, or else half of the time.
+  /// The thread slept before it was seen to have passed, perhaps in the loop's own wait. Work that never slept until then
+  /// took what it did on a CPU meanwhile; of work that sleeps, by now or by what it did before, half of the rest is taken.
   private func likelyEnd(
     after certain: ThreadObservation, before latest: Instant, _ look: ThreadObservation
   ) -> Instant {
-    certain.isBlocked
-      ? certain.at + (latest - certain.at) / 2 : min(latest, certain.at + work(from: certain, until: look))
+    let worked = certain.isBlocked ? certain.at : min(latest, certain.at + work(from: certain, until: look))
+    let sleeps = certain.isBlocked || certain.voluntarySwitches != base.voluntarySwitches
+    return sleeps ? worked + (latest - worked) / 2 : worked
   }
 
   private func work(from earlier: ThreadObservation, until look: ThreadObservation) -> Duration {
