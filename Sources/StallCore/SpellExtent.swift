@@ -109,8 +109,7 @@ extension WorkingSpell {
     after certain: ThreadObservation, before latest: Instant, _ look: ThreadObservation
   ) -> Instant {
     let worked = certain.isBlocked ? certain.at : min(latest, certain.at + work(from: certain, until: look))
-    let sleeps = certain.isBlocked || certain.voluntarySwitches != base.voluntarySwitches
-    return sleeps ? worked + (latest - worked) / 2 : worked
+    return certain.isBlocked || sleepsOften ? worked + (latest - worked) / 2 : worked
   }
 
   private func work(from earlier: ThreadObservation, until look: ThreadObservation) -> Duration {

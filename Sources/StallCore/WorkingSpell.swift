@@ -37,6 +37,8 @@ package struct WorkingSpell: Sendable {
   private(set) var isSeenByKind = false
   /// Sleeps that were taken for the stops of a capture may have been its own.
   private(set) var mayHaveSlept = false
+  /// More often between two looks than a capture can make it.
+  private(set) var sleepsOften = false
   /// A capture held the thread, and no look has yet found it back where it was.
   private var isBackFromCapture = true
 
@@ -96,6 +98,7 @@ package struct WorkingSpell: Sendable {
   /// own wait: what would see it pass has not seen it yet. What it sleeps in next, or does on a CPU, shows that it was not.
   private mutating func noteDoubt(_ look: ThreadObservation) {
     let sleeps = look.voluntarySwitches &- last.voluntarySwitches
+    if sleeps > Self.mostSleepsInACapture { sleepsOften = true }
     certain = settled(by: look)
     if look.isBlocked || hasLeftWait(by: look) { mayHaveSlept = false }
     if look.isBlocked || sleeps == 0 && certain.at == last.at && !mayHaveSlept { certain = look }
@@ -186,6 +189,7 @@ package struct WorkingSpell: Sendable {
   private mutating func restart(at look: ThreadObservation, isElsewhere: Bool, blindAfter gap: Duration) {
     if look.at - last.at > gap { blind += look.at - last.at }
     startIfAtWork = nil
+    sleepsOften = false
     latestStart = look.isBlocked && isElsewhere ? look.blockedSince ?? look.at : look.at
     likelyStart = latestStart
     blockBegan = nil

@@ -104,6 +104,37 @@ private typealias Call = SystemCallNumber
     #expect(ended.duration.atLeast <= length && ended.duration.atMost.map { $0 >= length } ?? false)
   }
 
+  /// The same, and the loop has come round once more before the look that finds it parked: when the work was over is not known.
+  @Test func endOfWorkThatSleepsOftenIsTakenInTheMiddle() throws {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: 4)
+    watched.park()
+    watched.proceed(.seconds(1), running: false)
+    let start = watched.script.now
+    watched.script.run(.microseconds(100))
+    func write() {
+      watched.script.block(in: Call.fsync, depth: 900)
+      watched.script.wait(.milliseconds(2))
+      watched.script.run(.microseconds(100))
+    }
+    while watched.script.now - start < .milliseconds(600) {
+      write()
+      if watched.script.now >= watched.nextLook { watched.look() }
+    }
+    watched.look()
+    for _ in 0..<9 { write() }
+    watched.script.pass()
+    let pass = watched.script.now
+    watched.script.block(in: Call.epollWait, 5)
+    watched.script.wait(.milliseconds(10))
+    watched.look()
+    let ended = try #require(watched.ended.first)
+    let end = ended.startedAt + ended.duration.likely
+    let least = ended.startedAt + ended.duration.atLeast
+    #expect(end - least > (pass - least) / 3 && pass - end > (pass - least) / 3)
+  }
+
   @Test func stopWithinAQuietStretchDoesNotCount() {
     var watched = Watched()
     watched.learnEpoll()
