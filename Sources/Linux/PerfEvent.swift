@@ -17,8 +17,6 @@ package struct PerfEventAttributes: Sendable {
 
   package var kind: Kind
   package var samples: PerfSampleLayout
-  /// Code of the kernel counts as well; that needs more rights.
-  package var includesKernel = false
 
   package init(_ kind: Kind, samples: PerfSampleLayout = PerfSampleLayout(userRegisters: [])) {
     self.kind = kind
@@ -29,7 +27,7 @@ package struct PerfEventAttributes: Sendable {
     var raw = perf_event_attr()
     raw.size = UInt32(MemoryLayout<perf_event_attr>.size)
     raw.disabled = 1
-    raw.exclude_kernel = includesKernel ? 0 : 1
+    raw.exclude_kernel = samples.includesKernel ? 0 : 1
     raw.exclude_hv = 1
     switch kind {
     case .dummy:
@@ -53,6 +51,10 @@ package struct PerfEventAttributes: Sendable {
     raw.use_clockid = 1
     raw.clockid = CLOCK_MONOTONIC
     raw.sample_type = UInt64(PERF_SAMPLE_TIME.rawValue)
+    if samples.includesKernel {
+      raw.sample_type |= UInt64(PERF_SAMPLE_CALLCHAIN.rawValue)
+      raw.exclude_callchain_user = 1
+    }
     if samples.userRegisters != 0 { raw.sample_type |= UInt64(PERF_SAMPLE_REGS_USER.rawValue) }
     if samples.stackBytes != 0 { raw.sample_type |= UInt64(PERF_SAMPLE_STACK_USER.rawValue) }
     raw.sample_regs_user = samples.userRegisters
@@ -68,6 +70,8 @@ package struct PerfEventAttributes: Sendable {
 /// up when it is off again (`enable(for:)`), so its records lie in the memory from its start; one that runs freely
 /// (`enable()`) goes around in it, and is emptied by `take(from:into:)`.
 @safe package struct PerfEvent: ~Copyable {
+  /// What its samples hold.
+  package let samples: PerfSampleLayout
   private let descriptor: FileDescriptor
   private let header: UnsafeMutableRawPointer?
   private let dataBytes: Int
@@ -81,9 +85,22 @@ package struct PerfEventAttributes: Sendable {
     let bytes = dataPages * 4096
     let map = unsafe dataPages == 0 ? nil : clinux_perf_map(opened.rawValue, bytes)
     if unsafe map == MAP_FAILED { throw Errno(errno) }
+    samples = attributes.samples
     descriptor = opened
     unsafe header = map
     dataBytes = bytes
+  }
+
+  /// The same, with samples from inside of the kernel where that is allowed.
+  package static func reachingIntoKernel(
+    _ attributes: PerfEventAttributes, thread: Int32, dataPages: Int
+  ) throws(Errno) -> PerfEvent {
+    var everywhere = attributes
+    everywhere.samples.includesKernel = true
+    do throws(Errno) { return try PerfEvent(everywhere, thread: thread, dataPages: dataPages) } catch {
+      guard error.meansNotAllowed else { throw error }
+    }
+    return try PerfEvent(attributes, thread: thread, dataPages: dataPages)
   }
 
   deinit { if let header = unsafe header { unsafe clinux_perf_unmap(header, dataBytes) } }

@@ -36,6 +36,8 @@ package struct PerfRegisters: Sendable {
 package struct PerfSampleLayout: Hashable, Sendable {
   package var userRegisters: UInt64
   package var stackBytes: UInt32
+  /// Samples come from inside of the kernel as well, and hold its part of the stack. That needs more rights.
+  package var includesKernel = false
 
   package init(userRegisters: [PerfRegisters.Register], stackBytes: UInt32 = 0) {
     self.userRegisters = PerfRegisters.mask(userRegisters)
@@ -45,6 +47,9 @@ package struct PerfSampleLayout: Hashable, Sendable {
 
 package struct PerfSample: Sendable {
   package var atNanoseconds: Int64
+  /// Of a thread that was in the kernel: where it was, and where each function there returns to. That of an interrupt that
+  /// was being served at the time is part of it.
+  package var kernelAddresses: [UInt64] = []
   /// None of a thread that runs no 64-bit code.
   package var registers = PerfRegisters()
   /// Where the bytes from the stack pointer upwards lie in the data.
@@ -94,13 +99,22 @@ package enum PerfRecord: Sendable {
 extension PerfSample {
   /// PERF_SAMPLE_REGS_ABI_64.
   private static let wideRegisters: UInt64 = 2
+  /// Addresses of the kernel, and behind them the marks that say what follows (`PERF_CONTEXT_…`).
+  private static let kernelHalf: UInt64 = 1 << 63
+  private static let (firstMark, kernelMark): (UInt64, UInt64) = (0 &- 4095, 0 &- 128)
+  /// The kernel notes no more, unless `kernel.perf_event_max_stack` was raised.
+  private static let mostKernelAddresses = 127
 
-  /// The fields of a sample come in the order of the bits of `sample_type`: time, registers, stack.
+  /// The fields of a sample come in the order of the bits of `sample_type`: time, call chain, registers, stack.
   fileprivate init?(_ data: RawSpan, _ body: Range<Int>, _ layout: PerfSampleLayout) {
     let record = data.extracting(0..<body.upperBound)
     var position = body.lowerBound
     guard let time = record.word(at: &position), let at = Int64(exactly: time) else { return nil }
     atNanoseconds = at
+    if layout.includesKernel {
+      guard let addresses = Self.kernelAddresses(record, at: &position) else { return nil }
+      kernelAddresses = addresses
+    }
     if layout.userRegisters != 0 {
       guard let abi = record.word(at: &position) else { return nil }
       if abi != 0 {
@@ -112,6 +126,21 @@ extension PerfSample {
       guard let range = Self.stack(record, at: &position) else { return nil }
       stack = range
     }
+  }
+
+  /// The number of words, and the words: marks, and the addresses that each of them is about.
+  private static func kernelAddresses(_ record: RawSpan, at position: inout Int) -> [UInt64]? {
+    guard let word = record.word(at: &position), word <= (record.byteCount - position) / 8 else { return nil }
+    var (addresses, isKernel): ([UInt64], Bool) = ([], false)
+    for _ in 0..<Int(word) {
+      guard let entry = record.word(at: &position) else { return nil }
+      if entry >= firstMark {
+        isKernel = entry == kernelMark
+      } else if isKernel, entry >= kernelHalf, addresses.count < mostKernelAddresses {
+        addresses.append(entry)
+      }
+    }
+    return addresses
   }
 
   /// The size of the window, the window, and how much of it was filled; only the size, 0, where there is no stack.

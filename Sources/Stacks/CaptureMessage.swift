@@ -132,6 +132,17 @@ package struct CaptureReply {
   }
 }
 
+extension CaptureReply {
+  /// What the thread did in the kernel, in the kernel's words.
+  var kernelStack: [UInt8] { way == .perf ? [] : bytes }
+
+  /// The same of a sample; set after `way`.
+  var kernelAddresses: [UInt64] {
+    get { way == .perf ? (0..<bytes.count / 8).map { word($0, of: bytes) } : [] }
+    set { if way == .perf { bytes = Stacks.bytes(of: newValue) } }
+  }
+}
+
 extension StackLayout {
   /// Nil for more bytes than a copy can have.
   fileprivate init?(decoding message: [UInt8]) {

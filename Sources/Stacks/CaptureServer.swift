@@ -86,6 +86,7 @@ package struct CaptureServer: ~Copyable {
   ) throws(CaptureFailure) -> SharedFile? {
     let captured = try copyThread(request, &reply)
     reply.tell(of: captured)
+    reply.kernelAddresses = captured.kernelAddresses
     if reply.stack.count == 0 { return nil }
     return try sealed(unsafe buffer.prefix(reply.stack.count).bytes)
   }

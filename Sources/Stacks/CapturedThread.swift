@@ -8,4 +8,6 @@ struct CapturedThread {
   var stack: StackCopy
   var stoppedNanoseconds: Int64
   var takenAtNanoseconds: Int64
+  /// See `PerfSample`.
+  var kernelAddresses: [UInt64] = []
 }

@@ -49,35 +49,26 @@ package enum PerfCapture {
     }
     return CapturedThread(
       way: .perf, registers: sample.registers, stack: stack, stoppedNanoseconds: 0,
-      takenAtNanoseconds: sample.atNanoseconds)
+      takenAtNanoseconds: sample.atNanoseconds, kernelAddresses: sample.kernelAddresses)
   }
 
   private static let layout = PerfSampleLayout(
     userRegisters: PerfRegisters.Register.allCases, stackBytes: stackBytes)
 
-  /// With the rights for it also from inside of system calls.
   private static func start(_ threadID: Int32) throws(CaptureFailure) -> PerfEvent {
-    var attributes = PerfEventAttributes(.processorTime(nanoseconds: cpuTime), samples: layout)
-    attributes.includesKernel = true
-    do throws(Errno) { return try start(attributes, threadID) } catch {
-      guard error.meansNotAllowed else { throw CaptureFailure(error) }
-    }
-    attributes.includesKernel = false
-    do throws(Errno) { return try start(attributes, threadID) } catch { throw CaptureFailure(error) }
-  }
-
-  private static func start(
-    _ attributes: PerfEventAttributes, _ threadID: Int32
-  ) throws(Errno) -> PerfEvent {
-    let event = try PerfEvent(attributes, thread: threadID, dataPages: pages)
-    try event.enable(for: mostSamples)
-    return event
+    let attributes = PerfEventAttributes(.processorTime(nanoseconds: cpuTime), samples: layout)
+    do throws(Errno) {
+      let event = try PerfEvent.reachingIntoKernel(attributes, thread: threadID, dataPages: pages)
+      try event.enable(for: mostSamples)
+      return event
+    } catch { throw CaptureFailure(error) }
   }
 
   private struct Sample {
     var atNanoseconds: Int64
     var registers: Registers
     var stackCount: Int
+    var kernelAddresses: [UInt64]
   }
 
   /// Takes the event along: it ends with the first sample.
@@ -105,6 +96,7 @@ package enum PerfCapture {
     _ event: borrowing PerfEvent, into buffer: borrowing CopyBuffer, _ most: Int
   ) -> Sample? {
     let target = unsafe buffer.prefix(most)
+    let layout = event.samples
     return event.withRecords { data in
       var position = 0
       while let record = PerfRecord.next(in: data, at: &position, layout) {
@@ -113,7 +105,7 @@ package enum PerfCapture {
         unsafe stack.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
         return Sample(
           atNanoseconds: sample.atNanoseconds, registers: Registers(sample.registers),
-          stackCount: stack.byteCount)
+          stackCount: stack.byteCount, kernelAddresses: sample.kernelAddresses)
       }
       return nil
     }

@@ -11,6 +11,8 @@ package final class RawCapture: Sendable {
   package let takenAt: Instant
   /// What the thread did in the kernel, in the kernel's words; empty where that is not known.
   package let kernelStack: [UInt8]
+  /// The same of one that was on a CPU; see `PerfSample`.
+  package let kernelAddresses: [UInt64]
   let layout: StackLayout
   /// Of one thread, or of several.
   private let stack: SealedBytes?
@@ -22,7 +24,7 @@ package final class RawCapture: Sendable {
     registers = reply.registers
     stoppedFor = .nanoseconds(reply.stoppedNanoseconds)
     takenAt = Instant(nanoseconds: reply.takenAtNanoseconds)
-    kernelStack = reply.bytes
+    (kernelStack, kernelAddresses) = (reply.kernelStack, reply.kernelAddresses)
     layout = reply.stack
     self.stack = stack
     offsetInStack = offset

@@ -19,6 +19,7 @@ extension RawCapture {
     reply.stack.topAddress = sample.registers.stackPointer
     reply.stack.topCount = sample.stack.count
     let rest = sample.isCut ? base.flatMap { Self.rest(of: sample, in: $0) } ?? [] : []
+    reply.kernelAddresses = sample.kernelAddresses
     (reply.stack.restCount, reply.stack.isRestLater) = (rest.count, true)
     let bytes = sample.stack + rest
     let file = try unsafe bytes.isEmpty ? nil : SealedBytes.copy(bytes.span.bytes)

@@ -9,6 +9,8 @@ package struct StackSample: Sendable {
   package let registers: Registers
   /// From the stack pointer upwards.
   let stack: [UInt8]
+  /// See `PerfSample`. Of equal samples that of the first one.
+  let kernelAddresses: [UInt64]
   /// Equal ones, which came one after the other, count as often.
   package fileprivate(set) var count = 1
   private let digest: UInt64
@@ -17,13 +19,16 @@ package struct StackSample: Sendable {
   package var isCut: Bool { stack.count == Int(StackSampler.stackBytes) }
   package var byteCount: Int { stack.count }
 
-  package init(at: Instant, registers: Registers, stack: [UInt8]) {
+  package init(at: Instant, registers: Registers, stack: [UInt8], kernelAddresses: [UInt64] = []) {
     (self.at, self.registers, self.stack) = (at, registers, stack)
+    self.kernelAddresses = kernelAddresses
     digest = unsafe StackSample.digest(stack.span.bytes)
   }
 
+  /// Of the program's own stack. How far it has come in the kernel makes no difference.
   fileprivate func isSame(as other: StackSample) -> Bool {
     digest == other.digest && stack == other.stack
+      && kernelAddresses.isEmpty == other.kernelAddresses.isEmpty
       && registers.programCounter == other.registers.programCounter
       && registers.stackPointer == other.registers.stackPointer
       && registers[Registers.framePointer] == other.registers[Registers.framePointer]
@@ -61,8 +66,8 @@ package struct SampleBatch: Sendable {
 /// as long as one of `PerfCapture`. Where the thread sleeps, nothing happens at all.
 package struct StackSampler: ~Copyable {
   static let stackBytes: UInt32 = 8192
-  /// Registers, sizes and the header of a record beside the stack.
-  private static let recordBytes = Int(stackBytes) + 256
+  /// Registers, sizes, the kernel's part and the header of a record beside the stack.
+  private static let recordBytes = Int(stackBytes) + 512
   /// An unprivileged user may have 516 KB for all events together (`kernel.perf_event_mlock_kb`), these pages and another.
   private static let mostPages = 128
   private static let leastPages = 8
@@ -99,26 +104,15 @@ package struct StackSampler: ~Copyable {
   private static func open(
     _ thread: Int32, _ distance: Duration, _ pages: inout Int
   ) throws(Errno) -> PerfEvent {
+    let attributes = PerfEventAttributes(.processorTime(nanoseconds: period(distance)), samples: layout)
     while true {
-      do throws(Errno) { return try open(thread, distance, pages) } catch {
+      do throws(Errno) {
+        return try PerfEvent.reachingIntoKernel(attributes, thread: thread, dataPages: pages)
+      } catch {
         guard error.meansNotAllowed, pages > leastPages else { throw error }
         pages /= 2
       }
     }
-  }
-
-  /// With the rights for it also inside of system calls.
-  private static func open(
-    _ thread: Int32, _ distance: Duration, _ pages: Int
-  ) throws(Errno) -> PerfEvent {
-    var attributes = PerfEventAttributes(
-      .processorTime(nanoseconds: period(distance)), samples: layout)
-    attributes.includesKernel = true
-    do throws(Errno) { return try PerfEvent(attributes, thread: thread, dataPages: pages) } catch {
-      guard error.meansNotAllowed else { throw error }
-    }
-    attributes.includesKernel = false
-    return try PerfEvent(attributes, thread: thread, dataPages: pages)
   }
 
   package mutating func setDistance(_ wanted: Duration) {
@@ -141,7 +135,7 @@ package struct StackSampler: ~Copyable {
     let count = Self.take(from: event, &position, &buffer)
     let data = unsafe buffer.span.bytes.extracting(first: count)
     var place = 0
-    while let record = PerfRecord.next(in: data, at: &place, Self.layout) {
+    while let record = PerfRecord.next(in: data, at: &place, event.samples) {
       switch record {
       case .sample(let sample): batch.add(sample, data)
       case .lost(let count): batch.lost += Int(clamping: count)
@@ -163,7 +157,8 @@ extension SampleBatch {
     }
     let new = StackSample(
       at: Instant(nanoseconds: sample.atNanoseconds), registers: registers,
-      stack: unsafe data.extracting(sample.stack).withUnsafeBytes { unsafe Array($0) })
+      stack: unsafe data.extracting(sample.stack).withUnsafeBytes { unsafe Array($0) },
+      kernelAddresses: sample.kernelAddresses)
     if let last = samples.last, last.isSame(as: new) {
       samples[samples.count - 1].count += 1
     } else {

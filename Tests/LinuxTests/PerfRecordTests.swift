@@ -67,6 +67,56 @@ import Testing
     }
   }
 
+  private static let kernelLayout = {
+    var layout = stackLayout
+    layout.includesKernel = true
+    return layout
+  }()
+  private static let (kernelMark, userMark, guestMark): (UInt64, UInt64, UInt64) = (
+    0 &- 128, 0 &- 512, 0 &- 2176
+  )
+  private static let (inner, outer): (UInt64, UInt64) = (0xFFFF_FFFF_8100_0010, 0xFFFF_FFFF_8200_0000)
+
+  private func kernelAddresses(_ chain: [UInt64]) throws -> [UInt64] {
+    let body = [77, UInt64(chain.count)] + chain + [2, 0x7000, 16, 1, 2, 8]
+    let sample = try sample(Self.record(9, Self.words(body)), Self.kernelLayout)
+    #expect(sample.registers[.rsp] == 0x7000 && sample.stack.count == 8)
+    return sample.kernelAddresses
+  }
+
+  @Test func callChainOfTheKernelComesBeforeTheRegisters() throws {
+    #expect(try kernelAddresses([Self.kernelMark, Self.inner, Self.outer]) == [Self.inner, Self.outer])
+    #expect(try kernelAddresses([]) == [])
+    #expect(try kernelAddresses([Self.kernelMark]) == [])
+  }
+
+  @Test func onlyAddressesOfOurKernelAreTaken() throws {
+    let chains = [
+      [Self.inner], [Self.userMark, 0x40_1000], [Self.kernelMark, 0x40_1000, 0],
+      [Self.guestMark, Self.inner], [Self.kernelMark, Self.userMark, Self.inner],
+    ]
+    for chain in chains { #expect(try kernelAddresses(chain) == []) }
+    let mixed = [Self.kernelMark, Self.inner, Self.userMark, 0x40_1000, Self.kernelMark, Self.outer]
+    #expect(try kernelAddresses(mixed) == [Self.inner, Self.outer])
+  }
+
+  @Test func endlessCallChainIsCut() throws {
+    let chain = [Self.kernelMark] + [UInt64](repeating: Self.inner, count: 4096)
+    #expect(try kernelAddresses(chain).count == 127)
+  }
+
+  @Test(
+    "call chains that are longer than their record",
+    arguments: [
+      [77, .max], [77, 1 << 61, inner], [77, 3, kernelMark, inner], [77, 2, kernelMark, inner], [77],
+    ])
+  func callChainThatLiesIsAGap(_ body: [UInt64]) throws {
+    guard case .gap? = records(Self.record(9, Self.words(body)), Self.kernelLayout).first else {
+      Issue.record("taken for a sample")
+      return
+    }
+  }
+
   @Test func recordsThatDoNotFitEndTheList() {
     let sound = Self.record(1, [])
     for broken in [

@@ -39,6 +39,18 @@ import Testing
     #expect(decoded.isLast && decoded.areMapsAsKnown && decoded.failure == nil)
   }
 
+  @Test("what a sample found in the kernel is told as addresses, that of a blocked thread as text")
+  func kernelPartSurvives() throws {
+    var sample = CaptureReply(id: 1)
+    (sample.way, sample.kernelAddresses) = (.perf, [.max, 0xFFFF_FFFF_8100_0010])
+    let decoded = try #require(CaptureReply(decoding: sample.encoded()))
+    #expect(decoded.kernelAddresses == [.max, 0xFFFF_FFFF_8100_0010] && decoded.kernelStack == [])
+    var copy = CaptureReply(id: 1)
+    (copy.way, copy.bytes) = (.taskIterator, Array("[<0>] ep_poll+0x1/0x2".utf8))
+    copy.kernelAddresses = []
+    #expect(copy.kernelAddresses == [] && copy.kernelStack == copy.bytes)
+  }
+
   @Test(arguments: [
     CaptureFailure.gone, .refused(.notPermitted), .timedOut, .moved, .running, .parked,
     .inFragileCall(number: 232), .uninterruptible, .stoppedBySignal, .traced(by: 77), .frozen, .dumpingCore,
