@@ -29,7 +29,8 @@ extension FuzzedParser {
         _ = PressureFile.parse(text.span)
         _ = StolenTime.parse(text.span)
       },
-      perfRecords,
+      FuzzedParser("kallsyms", texts: [kernelSymbols], run: findKernelSymbols),
+      perfRecords, perfRecordsOfTheKernel,
     ]
   }
 
@@ -79,9 +80,22 @@ extension FuzzedParser {
 // The kernel's own records hold registers and stack bytes of the target.
 extension FuzzedParser {
   static var perfRecords: FuzzedParser {
-    let layout = PerfSampleLayout(userRegisters: [.rsp, .rip], stackBytes: 32)
-    let words: [UInt64] = [9 | 72 << 48, 77, 2, 0x7000, 0x4000, 32, 1, 2, 3, 4, 32]
-    return FuzzedParser("perf-records", seeds: [words.flatMap(\.inputBytes)]) { bytes in
+    perfRecords("perf-records", PerfSampleLayout(userRegisters: [.rsp, .rip], stackBytes: 32), chain: [])
+  }
+
+  static var perfRecordsOfTheKernel: FuzzedParser {
+    var layout = PerfSampleLayout(userRegisters: [.rsp, .rip], stackBytes: 32)
+    layout.includesKernel = true
+    let chain: [UInt64] = [3, 0 &- 128, 0xFFFF_FFFF_8100_0010, 0xFFFF_FFFF_8200_0000]
+    return perfRecords("perf-records-of-the-kernel", layout, chain: chain)
+  }
+
+  private static func perfRecords(
+    _ name: String, _ layout: PerfSampleLayout, chain: [UInt64]
+  ) -> FuzzedParser {
+    let body = [77] + chain + [2, 0x7000, 0x4000, 32, 1, 2, 3, 4, 32]
+    let words = [9 | UInt64(body.count + 1) * 8 << 48] + body
+    return FuzzedParser(name, seeds: [words.flatMap(\.inputBytes)]) { bytes in
       var position = 0
       var last = -1
       while let record = unsafe PerfRecord.next(in: bytes.span.bytes, at: &position, layout) {
@@ -91,7 +105,29 @@ extension FuzzedParser {
         expect(
           sample.stack.lowerBound >= 0 && sample.stack.upperBound <= position,
           "a stack lies outside its record")
+        expect(
+          sample.kernelAddresses.count <= 127 && sample.kernelAddresses.allSatisfy { $0 >> 63 == 1 },
+          "an address is none of the kernel")
       }
+    }
+  }
+
+  private static let kernelSymbols = """
+    0000000000000000 A fixed_percpu_data
+    ffffffff81000000 T _stext
+    ffffffff81000040 t ksys_read
+    ffffffffc0a00000 t helper\t[module]
+
+    """
+
+  private static func findKernelSymbols(_ text: [UInt8]) {
+    var symbols = KernelSymbols()
+    let used = symbols.take(text.span)
+    expect(used <= text.count, "more was taken than was there")
+    symbols.finish()
+    for address in [0, 1, 0xFFFF_FFFF_8100_0000, 0xFFFF_FFFF_8100_0041, .max] as [UInt64] {
+      guard let symbol = symbols.symbol(at: address) else { continue }
+      expect(symbol.start <= address, "a function begins behind its address")
     }
   }
 }
