@@ -54,7 +54,7 @@ package struct StackRecord: Sendable, Encodable {
     end = stack.end
     missing = stack.missing.map { EscapedText($0) }
     frames = stack.frames.map(FrameRecord.init)
-    kernelFrames = stack.kernelFrames.map(KernelFrameRecord.init)
+    kernelFrames = stack.kernelPart.frames.map(KernelFrameRecord.init)
     fingerprint = stack.frames.isEmpty ? nil : Fingerprint(stack)
     weight = stack.weight.map { Milliseconds($0) }
     ownFunction = stack.ownFunction.map { EscapedText($0) }

@@ -94,8 +94,8 @@ package struct Stack: Sendable {
   package var isCompleted = false
   package var end: WalkEnd
   package var frames: [Frame]
-  /// What the kernel does for the thread, at the same moment, innermost first; empty where that is not known.
-  package var kernelFrames: [KernelFrame] = []
+  /// What the kernel does for the thread, at the same moment.
+  package var kernelPart = KernelPart.frames([])
   /// What could not be had and why, for a person; nil if nothing is missing.
   package var missing: String?
   /// For how much of its thread's time it stands; nil: it is no sample.

@@ -38,6 +38,26 @@ package struct StackShare: Sendable {
   package fileprivate(set) var weight: Duration
   /// Copies of the thread that were found to be the same.
   package fileprivate(set) var samples: Int
+  fileprivate var samplesInKernel = 0
+
+  fileprivate init(_ stack: Stack) { (self.stack, weight, samples) = (stack, .zero, 0) }
+
+  fileprivate mutating func add(_ weight: Duration, _ samples: Int) {
+    self.weight += weight
+    self.samples += samples
+  }
+
+  /// So many of them were in the kernel. What the first one did there stands for all.
+  fileprivate mutating func add(inKernel samples: Int, _ other: KernelPart) {
+    if other.isEmpty { return }
+    samplesInKernel += samples
+    if stack.kernelPart.isEmpty { stack.kernelPart = other }
+  }
+
+  fileprivate mutating func add(_ other: StackShare) {
+    add(other.weight, other.samples)
+    add(inKernel: other.samplesInKernel, other.stack.kernelPart)
+  }
 }
 
 package struct StackShares: Sendable {
@@ -71,17 +91,21 @@ package struct StackShares: Sendable {
     heaviestFirst.map { share in
       var stack = share.stack
       stack.weight = share.weight
+      // A page fault now and then is not what a thread does that computes.
+      if share.samplesInKernel * 2 < share.samples { stack.kernelPart = .frames([]) }
       return stack
     }
   }
 
-  /// More time, or more samples, for the stack of a path that was added before.
-  package mutating func add(_ weight: Duration, to path: StackPath, samples count: Int = 0) {
+  /// More time, or more samples, for the stack of a path that was added before. `kernelPart`: of these samples.
+  package mutating func add(
+    _ weight: Duration, to path: StackPath, samples count: Int = 0, _ kernelPart: KernelPart = .frames([])
+  ) {
     let place = found(path)
     samples += count
     if shares[place] == nil { other += weight }
-    shares[place]?.weight += weight
-    shares[place]?.samples += count
+    shares[place]?.add(weight, count)
+    shares[place]?.add(inKernel: count, kernelPart)
   }
 
   /// Time of which no stack is known.
@@ -106,11 +130,11 @@ package struct StackShares: Sendable {
         other += weight
         return path
       }
-      shares[place] = StackShare(stack: stack, weight: .zero, samples: 0)
+      shares[place] = StackShare(stack)
       takeFronts(of: place)
     }
-    shares[place]?.weight += weight
-    shares[place]?.samples += count
+    shares[place]?.add(weight, count)
+    shares[place]?.add(inKernel: count, stack.kernelPart)
     return path
   }
 
@@ -131,8 +155,7 @@ package struct StackShares: Sendable {
   private mutating func takeFronts(of place: StackPath) {
     for front in shares.keys where front != place && front.isFront(of: place) {
       guard let share = shares.removeValue(forKey: front) else { continue }
-      shares[place]?.weight += share.weight
-      shares[place]?.samples += share.samples
+      shares[place]?.add(share)
       merged[front] = place
     }
   }

@@ -40,9 +40,9 @@ struct Episode {
 
   mutating func take(_ stretch: SampledStretch) { samples.take(stretch) }
 
-  /// Waits for its stacks no longer than told.
-  mutating func proceed(_ analyst: StackAnalyst, within time: Duration) {
-    takeAnswers(analyst, until: .now + time)
+  /// Waits for its stacks until then.
+  mutating func proceed(_ analyst: StackAnalyst, until end: Instant) {
+    takeAnswers(analyst, until: end)
     shares = samples.shares
     let heaviest = shares.heaviestFirst.first?.stack
     stack = heaviest ?? copied

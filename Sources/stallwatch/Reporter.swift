@@ -43,7 +43,9 @@ struct Reporter: ~Copyable {
     format =
       options.outputKind == .json
       ? JSONFormat() : TextFormat(style: TextStyle(options, output.terminal))
-    analyst = StackAnalyst(process: origin.processID, maxFrames: options.maxFrames, detail: options.symbols)
+    analyst = StackAnalyst(
+      process: origin.processID, maxFrames: options.maxFrames, detail: options.symbols,
+      tellsKernel: options.outputKind == .json || options.verbosity == .verbose)
     self.output = output
     self.recording = recording
   }
@@ -108,7 +110,10 @@ struct Reporter: ~Copyable {
   mutating func report(_ item: ReportItem, at moment: Moment) throws(ReportOutput.Failure) {
     let asked = dumped
     dumped = if case .dumpedThreads(let threads) = item { analyst.ask(together: threads) } else { [] }
-    for thread in asked { try write(.dump(ThreadDumpRecord(analyst.lastWord(on: thread))), moment) }
+    for thread in asked {
+      let stacks = analyst.namingKernel([analyst.lastWord(on: thread)], until: .now + .seconds(1))
+      for stack in stacks { try write(.dump(ThreadDumpRecord(stack)), moment) }
+    }
     for body in bodies(of: item, at: moment) { try write(body, moment) }
   }
 
@@ -211,8 +216,8 @@ struct Reporter: ~Copyable {
   ) -> [RecordBody] {
     var episode = episodes[stall.id] ?? newEpisode()
     if let thread { episode.take(thread, analyst) }
-    let time = patience(stall.state, moment)
-    episode.proceed(analyst, within: time)
+    let end = Instant.now + patience(stall.state, moment)
+    episode.proceed(analyst, until: end)
     if let stack = episode.stack, let at = episode.stackAt {
       recording?.add(
         RecordedStack(
@@ -226,9 +231,10 @@ struct Reporter: ~Copyable {
     // A phase has no place, and comes about once in the life of a program.
     let (repetition, news) = stall.proof.isOfPhase ? (Repetition(), []) : judge(statement, moment)
     guard let repetition else { return news }
+    let stacks = analyst.namingKernel(episode.stacks + companions.stacks(of: stall.id), until: end)
     let body = StallRecord(
       stall, at: moment, thread: record, cause: episode.cause, repetition: repetition,
-      stacks: episode.stacks + companions.stacks(of: stall.id), sampling: SamplingRecord(episode.shares),
+      stacks: stacks, sampling: SamplingRecord(episode.shares),
       loopNesting: homes.rules.reading(of: episode.stack?.frames ?? []).nesting)
     return [stall.proof == .none ? .unverified(body) : .stall(body)] + news
   }
@@ -236,8 +242,8 @@ struct Reporter: ~Copyable {
   private mutating func saturationBodies(
     _ saturation: Saturation, _ thread: ThreadRecord, _ moment: Moment
   ) -> [RecordBody] {
-    let time = patience(saturation.state, moment)
-    let episode = saturations.tell(saturation, homes.rules, analyst, within: time)
+    let end = Instant.now + patience(saturation.state, moment)
+    let episode = saturations.tell(saturation, homes.rules, analyst, until: end)
     recordSamples()
     let statement = EpisodeStatement(
       id: saturation.id, kind: .saturation(thread: thread.threadID), isLast: saturation.state != .ongoing,
@@ -246,7 +252,7 @@ struct Reporter: ~Copyable {
     guard let repetition else { return news }
     let body = SaturationRecord(
       saturation, at: moment, thread: thread, shares: episode.shares, repetition: repetition,
-      stack: episode.stack)
+      stack: episode.stack.flatMap { analyst.namingKernel([$0], until: end).first })
     return [.saturation(body)] + news
   }
 
@@ -256,14 +262,15 @@ struct Reporter: ~Copyable {
     var episode = newEpisode()
     episode.take(thread, analyst)
     if let stretch { episode.take(stretch) }
-    episode.proceed(analyst, within: RecordPatience.ofWorkers(since: moment))
+    let end = Instant.now + RecordPatience.ofWorkers(since: moment)
+    episode.proceed(analyst, until: end)
     episode.end(analyst)
     if let stack = episode.stack {
       recording?.add(
         RecordedBusyThread(at: moment.monotonic, percent: busy.percent, window: busy.window, stack: stack))
     }
-    return .cpu(
-      BusyThreadRecord(busy, stacks: episode.stacks, thread, sampling: SamplingRecord(episode.shares)))
+    let stacks = analyst.namingKernel(episode.stacks, until: end)
+    return .cpu(BusyThreadRecord(busy, stacks: stacks, thread, sampling: SamplingRecord(episode.shares)))
   }
 
   private mutating func recordSamples() {

@@ -40,6 +40,8 @@ struct SampledStacks {
     var stack: PendingStack
     var weight: Duration
     var count: Int
+
+    var kernelPart: KernelPart { .addresses((try? stack.thread.result.get())?.kernelAddresses ?? []) }
   }
 
   /// Whatever else is asked of the analyst waits for no more than these.
@@ -100,7 +102,7 @@ struct SampledStacks {
       if let question = asked.stack.question { answered[question] = path }
     case .sameAs(let first):
       if let path = answered[first] {
-        named.add(asked.weight, to: path, samples: asked.count)
+        named.add(asked.weight, to: path, samples: asked.count, asked.kernelPart)
       } else {
         named.addUnknown(asked.weight, samples: asked.count)
       }

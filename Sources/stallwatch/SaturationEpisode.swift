@@ -29,9 +29,8 @@ struct SaturationEpisode {
     pending.append((analyst.ask(thread), weight))
   }
 
-  /// Waits for the stacks of all samples no longer than told.
-  mutating func proceed(_ rules: LoopRules, _ analyst: StackAnalyst, within time: Duration) {
-    let end = Instant.now + time
+  /// Waits for the stacks of all samples until then.
+  mutating func proceed(_ rules: LoopRules, _ analyst: StackAnalyst, until end: Instant) {
     while let oldest = pending.first {
       let (newest, isFinal) = analyst.stack(of: oldest.stack, within: max(.zero, end - .now))
       if !newest.frames.isEmpty || stack == nil { stack = newest }
@@ -63,17 +62,17 @@ struct SaturationLog {
     _ analyst: StackAnalyst
   ) {
     var episode = episodes[id] ?? SaturationEpisode()
-    episode.proceed(rules, analyst, within: .zero)
+    episode.proceed(rules, analyst, until: .now)
     episode.take(thread, weight: weight, loop: loop, analyst)
     episodes[id] = takeNamed(from: episode)
   }
 
   /// All that is known of it by now.
   mutating func tell(
-    _ saturation: Saturation, _ rules: LoopRules, _ analyst: StackAnalyst, within time: Duration
+    _ saturation: Saturation, _ rules: LoopRules, _ analyst: StackAnalyst, until end: Instant
   ) -> SaturationEpisode {
     var episode = episodes[saturation.id] ?? SaturationEpisode()
-    episode.proceed(rules, analyst, within: time)
+    episode.proceed(rules, analyst, until: end)
     episode = takeNamed(from: episode)
     episodes[saturation.id] = saturation.state == .ongoing ? episode : nil
     if saturation.state != .ongoing {

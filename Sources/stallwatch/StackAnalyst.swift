@@ -23,8 +23,11 @@ enum SampleAnswer {
 
 final class StackAnalyst {
   private let analyst: Analyst
+  /// Nil: nobody is told of the kernel's part.
+  private let kernelNames: KernelNames?
 
-  init(process: Int32, maxFrames: Int, detail: SymbolDetail) {
+  init(process: Int32, maxFrames: Int, detail: SymbolDetail, tellsKernel: Bool = false) {
+    kernelNames = tellsKernel && detail != .none ? try? KernelNames() : nil
     analyst = Analyst(process: process, maxFrames: maxFrames, depth: detail.depth)
   }
 
@@ -99,11 +102,12 @@ final class StackAnalyst {
     var stack = Stack(
       threadID: thread.threadID, threadName: thread.name, role: thread.role, way: nil, stoppedFor: .zero,
       end: .notCaptured, frames: [])
-    stack.kernelFrames = KernelFrame.frames(of: thread.kernelStack)
+    stack.kernelPart = .frames(KernelFrame.frames(of: thread.kernelStack))
     guard case .success(let capture) = thread.result else {
       if case .failure(let failure) = thread.result { stack.missing = "the thread \(failure.text)" }
       return (stack, true, nil)
     }
+    if capture.way == .perf { stack.kernelPart = .addresses(capture.kernelAddresses) }
     stack.way = capture.way
     stack.stoppedFor = capture.stoppedFor
     stack.isApproximate = capture.registers[Registers.framePointer] == nil
@@ -138,8 +142,15 @@ final class StackAnalyst {
   /// Its answer is not wanted any more.
   func forget(_ pending: PendingStack) { if let question = pending.question { analyst.forget(question) } }
 
-  /// What came up about modules since the last call, once per module.
-  func takeRemarks() -> [ByteString] { analyst.takeRemarks() }
+  /// Stacks for a record, with what their threads did in the kernel as far as that has a name by then.
+  func namingKernel(_ stacks: [Stack], until end: Instant) -> [Stack] {
+    kernelNames?.name(stacks, until: end) ?? stacks
+  }
+
+  /// What came up about modules since the last call, once per module, and about the kernel.
+  func takeRemarks() -> [ByteString] {
+    analyst.takeRemarks() + (kernelNames?.takeRemark().map { [$0] } ?? [])
+  }
 
   /// All that is known of a stack that nobody has walked.
   private func innermostFrame(of capture: RawCapture, _ maps: SealedBytes) -> Frame {

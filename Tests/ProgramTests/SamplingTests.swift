@@ -56,6 +56,26 @@ import Testing
     #expect(samples.allSatisfy { $0.number("stopped_us") == 0 })
     #expect(samples.contains { $0["walk_end"] == .string("root") })
     #expect(samples.contains { $0["completed"] == .boolean(true) } == (depth > 0))
+    // What interrupts it is not its own doing.
+    #expect(samples.first?["kernel_frames"] == nil)
+  }
+
+  @Test(
+    "A stall that computes in the kernel tells what it does there",
+    .enabled(if: isKernelShown, "needs CAP_PERFMON, CAP_SYSLOG, and kernel.kptr_restrict below 2"),
+    arguments: [[], ["--observer", "proc"]])
+  func whatRunsInTheKernel(_ options: [String]) throws {
+    let target = try TargetProcess.start("stalling-loop", "epoll", "fill")
+    var watch = try WatchRun(
+      ["--json", "--pid", "\(target.processID)", "--threshold", "200ms", "--cooldown", "0s"] + options)
+    _ = try watch.next("notice", kind: "loop.found")
+    target.signal(SIGUSR1)
+    let ended = try watch.next("stall", state: "ended")
+    let heaviest = try #require(ended.sampledStacks.first)
+    #expect(heaviest.functions.contains("stall_by_filling"))
+    let frames = (heaviest["kernel_frames"]?.array ?? []).map(\.object)
+    #expect(frames.contains { $0["symbol"] == .string("vfs_read") }, "\(frames)")
+    #expect(frames.allSatisfy { $0["symbol"]?.string?.hasPrefix("0x") == false })
   }
 
   @Test("A stall of several sleeps tells how much of the time went into which")

@@ -89,10 +89,10 @@ private func emptyStack() -> Stack {
   stack.way = nil
   stack.stoppedFor = .zero
   stack.missing = "thread is in uninterruptible sleep and would not stop"
-  stack.kernelFrames = [
+  stack.kernelPart = .frames([
     KernelFrame(symbol: "rpc_wait_bit_killable", symbolOffset: 0x11, module: "sunrpc"),
     KernelFrame(symbol: "ksys_read", symbolOffset: 0x66),
-  ]
+  ])
   return stack
 }
 
@@ -101,7 +101,7 @@ private func approximateStack() -> Stack {
     [frame(0x7FFF_0000_9A2F, "futex_wait", "/usr/lib/libc.so.6")], end: .noRule, role: .lockOwner)
   stack.isApproximate = true
   stack.way = .syscallFile
-  stack.kernelFrames = [KernelFrame(symbol: "futex_do_wait", symbolOffset: 0x38)]
+  stack.kernelPart = .frames([KernelFrame(symbol: "futex_do_wait", symbolOffset: 0x38)])
   stack.stoppedFor = .zero
   return stack
 }

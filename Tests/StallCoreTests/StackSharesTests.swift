@@ -130,6 +130,40 @@ private func spoken(_ shares: StackShares) -> [String] {
     #expect(shares.heaviestFirst.isEmpty && shares.other == .milliseconds(15) && shares.samples == 1)
   }
 
+  /// One sample each: in the kernel at this address, or nil.
+  private func kernelPart(_ samples: [UInt64?]) -> KernelPart? {
+    var shares = StackShares()
+    for address in samples {
+      var sample = stack("read load main")
+      sample.kernelPart = .addresses(address.map { [$0] } ?? [])
+      shares.add(sample, .milliseconds(10))
+    }
+    return shares.stacks.first?.kernelPart
+  }
+
+  @Test func whatTheFirstOneDidInTheKernelStandsForAll() {
+    #expect(kernelPart([nil, 7, 8, 9]) == .addresses([7]))
+    #expect(kernelPart([7, nil]) == .addresses([7]))
+  }
+
+  @Test func moreOftenInItsOwnCodeItIsNotInTheKernel() {
+    #expect(kernelPart([7, nil, nil])?.isEmpty == true)
+    #expect(kernelPart([nil, nil])?.isEmpty == true)
+  }
+
+  @Test func samplesOfTheKernelFollowTheirStack() {
+    var shares = StackShares()
+    var cut = stack("read load", end: .missingBytes)
+    cut.kernelPart = .frames([KernelFrame(symbol: "vfs_read", symbolOffset: 1)])
+    shares.add(cut, .milliseconds(10), samples: 3)
+    let path = shares.add(stack("read load run main"), .milliseconds(10), samples: 2)
+    #expect(shares.stacks.map(\.kernelPart) == [cut.kernelPart])
+    shares.add(.milliseconds(10), to: path, samples: 2)
+    #expect(shares.stacks.map(\.kernelPart.isEmpty) == [true])
+    shares.add(.milliseconds(10), to: path, samples: 1, .addresses([7]))
+    #expect(shares.stacks.map(\.kernelPart) == [cut.kernelPart])
+  }
+
   @Test(
     "Samples are a hundredth of a second apart for two seconds; from then on each doubling brings as many",
     arguments: [(0, 1), (1_999, 1), (2_000, 2), (3_999, 2), (4_000, 4), (8_000, 8), (64_000, 64)])

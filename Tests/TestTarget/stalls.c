@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "target.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -55,13 +56,25 @@ static void stall_by_locking(void) {
   pthread_join(thread, NULL);
 }
 
+// Computes in the kernel alone, without waiting for anything.
+static void stall_by_filling(void) {
+  enum { size = 16 << 20 };
+  static char zeros[size];
+  int64_t end = now_nanoseconds() + stall_nanoseconds;
+  int file = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  while (now_nanoseconds() < end)
+    if (read(file, zeros, size) != size) abort();
+  close(file);
+}
+
 static const struct {
   const char *name;
   void (*stall)(void);
 } stalls[] = {{"sleep", stall_by_sleeping},
               {"compute", stall_by_computing},
               {"read", stall_by_reading},
-              {"lock", stall_by_locking}};
+              {"lock", stall_by_locking},
+              {"fill", stall_by_filling}};
 
 static int64_t handle_request(const char *kind) {
   int64_t start = now_nanoseconds();
