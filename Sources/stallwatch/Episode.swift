@@ -40,6 +40,13 @@ struct Episode {
 
   mutating func take(_ stretch: SampledStretch) { samples.take(stretch) }
 
+  /// Of the stall so far. The first stack was copied when little of it was seen, and a quota counts when its period is over.
+  mutating func take(_ surroundings: Surroundings?) {
+    guard let surroundings else { return }
+    evidence?.throttled = surroundings.throttled
+    evidence?.throttledShare = surroundings.throttledShare
+  }
+
   /// Waits for its stacks until then.
   mutating func proceed(_ analyst: StackAnalyst, until end: Instant) {
     takeAnswers(analyst, until: end)

@@ -216,6 +216,7 @@ struct Reporter: ~Copyable {
   ) -> [RecordBody] {
     var episode = episodes[stall.id] ?? newEpisode()
     if let thread { episode.take(thread, analyst) }
+    episode.take(stall.surroundings)
     let end = Instant.now + patience(stall.state, moment)
     episode.proceed(analyst, until: end)
     if let stack = episode.stack, let at = episode.stackAt {
