@@ -150,6 +150,9 @@ def resident_bytes(pid):
     for member in process_tree(pid):
         with contextlib.suppress(OSError):
             status = Path(f"/proc/{member}/status").read_text(errors="replace")
+            # One that has ended and was not waited for yet has none.
+            if "VmRSS:" not in status:
+                continue
             now += int(status.partition("VmRSS:")[2].split()[0]) * 1024
             most += int(status.partition("VmHWM:")[2].split()[0]) * 1024
     return now, most
