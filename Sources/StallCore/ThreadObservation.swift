@@ -74,7 +74,9 @@ package struct BlockStart: Hashable, Sendable {
     if let lastElsewhere, clock.latest < lastElsewhere { return nil }
     if clock.earliest ?? clock.latest - Self.mostLate > look { return nil }
     latest = min(clock.latest, look)
-    earliest = [clock.earliest, lastElsewhere].compactMap(\.self).max().map { [latest] in min(latest, $0) }
+    // Of every new block that is looked at: without an array.
+    let bound = clock.earliest.map { max($0, lastElsewhere ?? $0) } ?? lastElsewhere
+    earliest = bound.map { [latest] in min(latest, $0) }
   }
 
   /// Stolen in the time between the look and the reading of the clock.
