@@ -64,9 +64,9 @@ package struct ProcObserver: ~Copyable {
   /// if its time counts (`isAtWork`), also its state, since it may be frozen there, or thawed.
   package mutating func look(isAtWork: Bool, readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
     let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    let counts = try readStatistics()
     if var unmoved = last, unmoved.isBlocked, unmoved.timesScheduled > 0,
-      now - lastFullLook < Self.mostUnread,
-      try readStatistics().timesScheduled == unmoved.timesScheduled
+      now - lastFullLook < Self.mostUnread, counts.timesScheduled == unmoved.timesScheduled
     {
       let hasChangedState = isAtWork ? try readStat().state != lastState.rawValue : false
       if !hasChangedState {
@@ -74,7 +74,7 @@ package struct ProcObserver: ~Copyable {
         return unmoved
       }
     }
-    let observation = try lookAnew(readMemory: readMemory)
+    let observation = try lookAnew(at: now, counts, readMemory: readMemory)
     lastElsewhere = observation.lastElsewhere(after: last) ?? lastElsewhere
     (last, lastFullLook) = (observation, observation.at)
     return observation
@@ -82,8 +82,10 @@ package struct ProcObserver: ~Copyable {
 
   /// The files are read one after the other, so the times-scheduled count is read first and last: if it is the
   /// same and the thread was off the CPU, they all speak of the same block.
-  private mutating func lookAnew(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
-    var observation = try read(readMemory: readMemory)
+  private mutating func lookAnew(
+    at moment: Instant, _ counts: SchedulerStatistics, readMemory: MemoryReader
+  ) throws(Errno) -> ThreadObservation {
+    var observation = try read(at: moment, counts, readMemory: readMemory)
     // Somebody else had the CPU in between: what was read first and what was read last are not of one moment. Where the
     // thread is off the CPU, its own count tells.
     for _ in 0..<2 where !observation.isBlocked && isStale(observation) {
@@ -138,7 +140,12 @@ package struct ProcObserver: ~Copyable {
 
   private mutating func read(readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
     let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
-    let counts = try readStatistics()
+    return try read(at: now, readStatistics(), readMemory: readMemory)
+  }
+
+  private mutating func read(
+    at now: Instant, _ counts: SchedulerStatistics, readMemory: MemoryReader
+  ) throws(Errno) -> ThreadObservation {
     let call = try waits.call(at: now, &buffer)
     let (state, voluntarySwitches) = try readState()
     let activity = call ?? waits.kind(in: state, &buffer)

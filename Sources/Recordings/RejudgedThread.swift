@@ -2,7 +2,7 @@
 
 internal import StallCore
 
-struct RejudgedThread {
+final class RejudgedThread {
   private(set) var detector: StallDetector
   private var phases: PhaseModel
   private var surroundings: SurroundingsWatch
@@ -31,7 +31,7 @@ struct RejudgedThread {
     }
   }
 
-  mutating func judge(
+  func judge(
     _ recorded: ThreadObservation, _ facts: ProbeFacts, say: (StallAction, SaturationAction) -> Void
   ) {
     var look = recorded
@@ -50,14 +50,14 @@ struct RejudgedThread {
     say(told(note { $0.observe(look, position, home: home, $1) }), .none)
   }
 
-  mutating func note(_ gap: WatchGap) { self.gap = gap }
+  func note(_ gap: WatchGap) { self.gap = gap }
 
-  mutating func note(isInBackground: Bool) { self.isInBackground = isInBackground }
+  func note(isInBackground: Bool) { self.isInBackground = isInBackground }
 
   /// For the look that follows.
-  mutating func note(_ reading: SurroundingsReading) { readings.add(reading) }
+  func note(_ reading: SurroundingsReading) { readings.add(reading) }
 
-  private mutating func take(
+  private func take(
     _ gap: WatchGap, _ look: ThreadObservation, _ say: (StallAction, SaturationAction) -> Void
   ) {
     self.gap = nil
@@ -66,7 +66,7 @@ struct RejudgedThread {
   }
 
   /// In the order in which the watch reads them.
-  private mutating func surrounded(_ action: StallAction, at moment: Instant) -> StallAction {
+  private func surrounded(_ action: StallAction, at moment: Instant) -> StallAction {
     var readings = readings
     let surrounded = surroundings.surrounded(action) { readings.next() }
     surroundings.observe(spellStart: detector.spellStart, at: moment) { readings.next() }
@@ -80,10 +80,10 @@ struct RejudgedThread {
     return action.with { $0.put(probe, at: last.at) }
   }
 
-  mutating func note(_ fact: PhaseFact) -> StallAction { told(note { $0.note(fact, $1) }) }
+  func note(_ fact: PhaseFact) -> StallAction { told(note { $0.note(fact, $1) }) }
 
   /// Episodes of phases have numbers of their own, which the detector does not give.
-  private mutating func note(_ judge: (inout PhaseModel, () -> Int) -> StallAction) -> StallAction {
+  private func note(_ judge: (inout PhaseModel, () -> Int) -> StallAction) -> StallAction {
     var episodes = phaseEpisodes
     defer { phaseEpisodes = episodes }
     return judge(&phases) {
@@ -92,19 +92,19 @@ struct RejudgedThread {
     }
   }
 
-  mutating func absorbCapture(_ look: ThreadObservation) { detector.absorbCapture(look) }
+  func absorbCapture(_ look: ThreadObservation) { detector.absorbCapture(look) }
 
-  mutating func learn(_ meaning: WaitMeaning, of site: Site) { detector.learn(meaning, of: site) }
+  func learn(_ meaning: WaitMeaning, of site: Site) { detector.learn(meaning, of: site) }
 
-  mutating func cutOff(_ reason: Interruption, say: (StallAction, SaturationAction) -> Void) {
+  func cutOff(_ reason: Interruption, say: (StallAction, SaturationAction) -> Void) {
     let action = told(detector.interrupt(reason))
     say(action, detector.saturation)
   }
 
-  mutating func forget() { detector.forget() }
+  func forget() { detector.forget() }
 
   /// No more looks will come.
-  mutating func end(
+  func end(
     _ reason: Interruption, at moment: Instant, say: (StallAction, SaturationAction) -> Void
   ) {
     say(told(note { $0.interrupt(reason, at: moment, $1) }), .none)

@@ -15,7 +15,7 @@ package struct RejudgedAction: Sendable {
   package var before: Instant
 }
 
-package struct Rejudgement {
+package struct Rejudgement: ~Copyable {
   private let thresholds: PhaseThresholds
   private let interval: Duration?
   private let home: HomeSelector?
@@ -137,20 +137,18 @@ package struct Rejudgement {
 
   /// Does something with a thread, and keeps what it says.
   private mutating func change(
-    _ index: Int, _ act: (inout RejudgedThread, (StallAction, SaturationAction) -> Void) -> Void
+    _ index: Int, _ act: (RejudgedThread, (StallAction, SaturationAction) -> Void) -> Void
   ) {
-    // Out of the dictionary meanwhile, so that it is not copied.
-    var thread =
-      threads.removeValue(forKey: index) ?? RejudgedThread(thresholds, interval: interval, home: home)
+    let thread = threads[index] ?? RejudgedThread(thresholds, interval: interval, home: home)
+    threads[index] = thread
     let subject = subjects[index]
     var said: [RejudgedAction] = []
-    act(&thread) { action, saturation in
+    act(thread) { action, saturation in
       if action == .none, saturation == .none { return }
       said.append(
         RejudgedAction(
           action: action, saturation: saturation, thread: index, subject: subject, at: now, before: now))
     }
-    threads[index] = thread
     waiting += said
   }
 

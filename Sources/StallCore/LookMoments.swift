@@ -1,7 +1,7 @@
 // The moments at which looks fall: the same for all threads, so that one wake-up serves them, and at uneven distances.
 
-/// A sequence without end. Each moment comes between half of a distance and the whole of it after the one before, nine
-/// tenths on the average.
+/// A sequence without end. Each moment comes between half of a distance and the whole of it after the one before, 93 % of it
+/// on the average.
 ///
 /// A loop whose rounds fit into even distances would be seen at the same point of them for many seconds. So the distances
 /// are in the order of a fixed generator. Steps of the golden ratio would be spread too well: any few of them add up to the
@@ -35,12 +35,13 @@ private struct Distances {
 
   init(longest: Int64) { self.longest = longest }
 
-  /// The generator is that of Numerical Recipes, of which the upper bits are good. The fourth power of a fraction is seldom
+  /// The generator is that of Numerical Recipes, of which the upper bits are good. The sixth power of a fraction is seldom
   /// large: most distances are near the longest, and a few a good deal shorter, which moves looks within the rounds of a
   /// loop more than as many that are all a little shorter.
   mutating func next() -> Int64 {
     state = state &* 1_664_525 &+ 1_013_904_223
     let fraction = Double(state) / 4_294_967_296
-    return longest - Int64(Double(longest / 2) * fraction * fraction * fraction * fraction)
+    let cube = fraction * fraction * fraction
+    return longest - Int64(Double(longest / 2) * cube * cube)
   }
 }

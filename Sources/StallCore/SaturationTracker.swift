@@ -28,30 +28,38 @@ struct SaturationTracker: Sendable {
 
   init(threshold: Duration) { self.threshold = threshold }
 
-  /// Takes in one look, judged. `parked` is the last look before it that found the loop parked; `newID` is for an episode that begins.
+  /// Takes in one look, judged. Where it found the loop at work, `parked` is the last look before it that found it parked;
+  /// `newID` is for an episode that begins.
   mutating func observe(
     _ look: ThreadObservation, _ position: LoopPosition, after parked: ThreadObservation?, newID: Int
   ) -> SaturationAction {
-    switch (state, position) {
-    case (_, .parked): return end(by: look, state: .ended)
-    case (.settled, .working):
-      state = .unparked(UnparkedSpell(first: look, after: parked))
+    switch state {
+    case .settled:
+      if position == .working { state = .unparked(UnparkedSpell(first: look, after: parked)) }
       return .none
-    case (.settled, _): return .none
-    case (.unparked(var spell), _):
-      guard spell.extend(look, isElsewhere: position == .working) else {
+    case .unparked, .told: break
+    }
+    if position == .parked { return end(by: look, state: .ended) }
+    return goOn(look, isElsewhere: position == .working, newID: newID)
+  }
+
+  private mutating func goOn(_ look: ThreadObservation, isElsewhere: Bool, newID: Int) -> SaturationAction {
+    switch state {
+    case .settled: return .none
+    case .unparked(var spell):
+      guard spell.extend(look, isElsewhere: isElsewhere) else {
         state = .settled
         return .none
       }
-      guard position == .working, spell.isSaturated(for: threshold) else {
+      guard isElsewhere, spell.isSaturated(for: threshold) else {
         state = .unparked(spell)
         return .none
       }
       state = .told(spell, id: newID, samples: 1)
       return .captureAndReport(statement(spell, .ongoing, id: newID))
-    case (.told(var spell, let id, let samples), _):
-      guard spell.extend(look, isElsewhere: position == .working) else { return end(by: nil, state: .ended) }
-      let takesSample = position == .working && samples < Self.mostSamples
+    case .told(var spell, let id, let samples):
+      guard spell.extend(look, isElsewhere: isElsewhere) else { return end(by: nil, state: .ended) }
+      let takesSample = isElsewhere && samples < Self.mostSamples
       state = .told(spell, id: id, samples: samples + (takesSample ? 1 : 0))
       return takesSample ? .capture(statement(spell, .ongoing, id: id)) : .none
     }

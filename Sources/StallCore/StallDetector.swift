@@ -1,6 +1,7 @@
 // Turns the looks at one thread into episodes: one table, state × event, that returns the action.
 
-package struct StallDetector: Sendable {
+/// Of some kilobytes and passed at every look: not to be copied.
+package struct StallDetector: ~Copyable, Sendable {
   /// Where an episode stands.
   enum State: Sendable {
     /// Parked, or nothing is known yet.
@@ -27,14 +28,14 @@ package struct StallDetector: Sendable {
   /// By what spells are judged from now on.
   package var terms: JudgementTerms
   /// By what the present episode is judged.
-  private var episodeTerms: JudgementTerms
+  var episodeTerms: JudgementTerms
   /// What the last look said about the loop.
   package private(set) var position = LoopPosition.undecided
   /// The waits of this program tell nothing of a loop: its runtime runs it now on this thread, now on that, or its system
   /// calls are not known. Nothing is judged then.
   package var isBlindToLoop = false
   package private(set) var loop: EventLoopModel
-  package private(set) var statistics = LoopStatistics()
+  package internal(set) var statistics = LoopStatistics()
   /// What the last look, or the end of all looking, means for a loop that comes round without being parked.
   package private(set) var saturation = SaturationAction.none
   private var unparked: SaturationTracker
@@ -45,7 +46,7 @@ package struct StallDetector: Sendable {
   var parkedBefore: ThreadObservation?
   /// When the loop was last known to be parked or to come round.
   var lastRest: Instant?
-  private var episodes = 0
+  var episodes = 0
   /// Nothing that was seen before counts for what is seen from here on.
   var notBefore: Instant?
   var wasPaused = false
@@ -82,7 +83,8 @@ package struct StallDetector: Sendable {
       case .perhapsParked: handle(.perhapsParked(look))
       case .undecided, .paused: handle(.undecided(look))
       }
-    saturation = unparked.observe(look, position, after: park(before: look), newID: episodes + 1)
+    let parked = position == .working ? park(before: look) : nil
+    saturation = unparked.observe(look, position, after: parked, newID: episodes + 1)
     if case .captureAndReport = saturation { episodes += 1 }
     noteRest(look)
     let next = schedule.next(after: look.at, isParked: position != .working, deadline: deadline)
@@ -129,7 +131,7 @@ package struct StallDetector: Sendable {
   }
 
   /// The threshold that counts now: an episode keeps the one that it began with.
-  private var limit: Duration { isStalled ? episodeTerms.threshold : terms.threshold }
+  var limit: Duration { isStalled ? episodeTerms.threshold : terms.threshold }
 
   private var deadline: Instant? {
     switch state {
@@ -140,43 +142,55 @@ package struct StallDetector: Sendable {
   }
 
   private mutating func handle(_ event: Event) -> StallAction {
-    switch (state, event) {
-    case (.settled, .parked), (.settled, .foundHome), (.settled, .undecided), (.settled, .cutOff):
-      return .none
-    case (.settled, .working(let look)): return advance(spell(from: look))
-    case (.settled, .perhapsParked(let look)): return hold(spell(from: look))
+    switch state {
+    case .settled: begin(event)
+    case .working(let spell): proceed(spell, event)
+    case .stalled(let spell, let id, let next): proceed(spell, id: id, next: next, event)
+    }
+  }
 
-    case (.working(let spell), .working(let look)), (.working(let spell), .perhapsParked(let look)):
+  private mutating func begin(_ event: Event) -> StallAction {
+    switch event {
+    case .parked, .foundHome, .undecided, .cutOff: .none
+    case .working(let look): advance(spell(from: look))
+    case .perhapsParked(let look): hold(spell(from: look))
+    }
+  }
+
+  private mutating func proceed(_ spell: WorkingSpell, _ event: Event) -> StallAction {
+    switch event {
+    case .working(let look), .perhapsParked(let look):
       if spell.isOver(by: look) { return startOver(look, after: spell) }
       let extended = extended(spell, by: look)
       return if case .working = event { advance(extended) } else { hold(extended) }
-    case (.working(let spell), .undecided(let look)):
+    case .undecided(let look):
       if spell.isOver(by: look) { return settle(finishUnreported(extent(of: spell, endedBefore: look))) }
       return hold(extended(spell, by: look, isElsewhere: false))
-    case (.working, .foundHome): return settle(.none)
-    case (.working(let spell), .parked(let look)):
-      return settle(finishUnreported(spell.ended(by: look, threshold: limit)))
-    case (.working(let spell), .cutOff(let reason)):
+    case .foundHome: return settle(.none)
+    case .parked(let look): return settle(finishUnreported(spell.ended(by: look, threshold: limit)))
+    case .cutOff(let reason):
       return settle(spell.hasReached(limit) ? cutOff(spell, reason, id: newEpisode()) : .none)
+    }
+  }
 
-    case (.stalled(let spell, let id, let next), .working(let look)):
+  private mutating func proceed(
+    _ spell: WorkingSpell, id: Int, next: Duration, _ event: Event
+  ) -> StallAction {
+    switch event {
+    case .working(let look):
       guard !spell.isOver(by: look), spell.continues(with: look, isElsewhere: true) else {
         return startOver(look, after: spell, id: id)
       }
       return goOn(extended(spell, by: look), id: id, next: next)
-    case (.stalled(let spell, let id, _), .perhapsParked(let look)):
-      return startOver(look, after: spell, id: id)
-    case (.stalled(let spell, let id, let next), .undecided(let look)):
+    case .perhapsParked(let look): return startOver(look, after: spell, id: id)
+    case .undecided(let look):
       guard !spell.isOver(by: look), spell.continues(with: look, isElsewhere: false) else {
         return settle(finish(extent(of: spell, endedBefore: look), id: id))
       }
       state = .stalled(extended(spell, by: look, isElsewhere: false), id: id, next: next)
       return .none
-    case (.stalled(let spell, let id, _), .parked(let look)),
-      (.stalled(let spell, let id, _), .foundHome(let look)):
-      return settle(finish(spell, look, id: id))
-    case (.stalled(let spell, let id, _), .cutOff(let reason)):
-      return settle(cutOff(spell, reason, id: id))
+    case .parked(let look), .foundHome(let look): return settle(finish(spell, look, id: id))
+    case .cutOff(let reason): return settle(cutOff(spell, reason, id: id))
     }
   }
 
@@ -250,49 +264,5 @@ package struct StallDetector: Sendable {
     let extent = spell.extent(for: episodeTerms.threshold)
     state = .stalled(spell, id: id, next: max(extent.duration.atLeast, spell.elapsed) * 2)
     return .captureAndReport(statement(.ongoing, extent, id: id))
-  }
-
-  private mutating func finish(_ spell: WorkingSpell, _ look: ThreadObservation, id: Int) -> StallAction {
-    finish(spell.ended(by: look, threshold: limit), id: id)
-  }
-
-  private mutating func finish(_ extent: SpellExtent, id: Int) -> StallAction {
-    statistics.count(extent.duration.likely, isVerified: extent.proof.isCertain)
-    statistics.countSpell(atLeast: extent.duration.atLeast)
-    return .report(statement(.ended, extent, id: id))
-  }
-
-  private mutating func cutOff(_ spell: WorkingSpell, _ reason: Interruption, id: Int) -> StallAction {
-    let extent = spell.extent(for: episodeTerms.threshold)
-    statistics.count(extent.duration.likely, isVerified: extent.proof.isCertain)
-    statistics.countSpell(atLeast: extent.duration.atLeast)
-    return .report(statement(.interrupted(reason), extent, id: id))
-  }
-
-  /// A spell that ended before a look could be certain of it: a stall after all, a doubtful one, or a near miss.
-  private mutating func finishUnreported(_ extent: SpellExtent) -> StallAction {
-    if extent.proof != .none { return finish(extent, id: newEpisode()) }
-    statistics.countSpell(atLeast: extent.duration.atLeast)
-    if extent.duration.likely >= limit {
-      statistics.countDoubtful()
-      return .report(statement(.ended, extent, id: newEpisode()))
-    }
-    if extent.duration.likely < threshold { statistics.countNearMiss(extent.duration.likely) }
-    return .none
-  }
-
-  private mutating func newEpisode() -> Int {
-    episodes += 1
-    episodeTerms = terms
-    return episodes
-  }
-
-  private func statement(_ stallState: StallState, _ extent: SpellExtent, id: Int) -> Stall {
-    var stall = Stall(
-      id: id, state: stallState, threshold: episodeTerms.threshold, startedAt: extent.startedAt,
-      duration: extent.duration,
-      proof: extent.proof, breakdown: extent.breakdown)
-    stall.phase = episodeTerms.phase
-    return stall
   }
 }

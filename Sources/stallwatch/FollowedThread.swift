@@ -94,8 +94,9 @@ final class FollowedThread {
     probe.take(context, at: seen.at)
     // A queue tells its passes itself.
     if record.role != .mainQueue {
+      if hasNews { passes.learn(from: inquiry, of: detector.loop.home) }
       seen.passes =
-        passes.look(at: seen, after: detector, hasNews ? inquiry : nil, context)
+        passes.look(at: seen, after: detector, context)
         ?? probe.passes(at: seen, after: lastLook, record, context)
       seen = context.kept(seen)
     }

@@ -5,7 +5,7 @@ internal import Stacks
 internal import StallCore
 
 /// Of one thread. The first answers come some looks after the first look; until then waits alone decide.
-struct HomeInquiry {
+struct HomeInquiry: ~Copyable {
   private var questions = HomeQuestions()
   private var known: [HomeStack] = []
   private var open = 0

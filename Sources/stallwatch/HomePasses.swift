@@ -30,13 +30,11 @@ struct HomePasses: ~Copyable {
     ping = options.ping ? LoopPing(threshold: options.threshold) : nil
   }
 
-  /// What is known of passes at this look, the one after those that `detector` has seen. `news` is given where something new
-  /// may be known of the home's wait.
+  /// What is known of passes at this look, the one after those that `detector` has seen.
   mutating func look(
-    at look: ThreadObservation, after detector: StallDetector, _ news: HomeInquiry?, _ context: WatchContext
+    at look: ThreadObservation, after detector: borrowing StallDetector, _ context: WatchContext
   ) -> PassSight? {
     let home = detector.loop.home
-    if let news, let home { take(news, home) }
     if self.home != home?.site.multiplexer { stop() }
     let isParked = home.map { look.isWait(on: $0) } ?? false
     // Whether what held the loop up lasted until the park is worth a reading.
@@ -49,6 +47,13 @@ struct HomePasses: ~Copyable {
       at: look, home, reading, isParked: isParked, isAtWork: !detector.isSettled, context.camera)
     if let time = ping?.takeResponseTime() { note(context.kept(time), at: look, context) }
     return combine(with: PassSight.combined(beat, answer), at: look, detector)
+  }
+
+  /// Something new may be known of the home's wait.
+  mutating func learn(from inquiry: borrowing HomeInquiry, of home: HomeCandidate?) {
+    guard let home else { return }
+    reading = inquiry.reading(of: home)
+    if !isOff { watch(home, inquiry.returns(of: home)) }
   }
 
   /// A new program runs in the process.
@@ -71,13 +76,8 @@ struct HomePasses: ~Copyable {
     context.recorder?.pingTaken(after: responseTime, at: look.at)
   }
 
-  private mutating func take(_ news: HomeInquiry, _ home: HomeCandidate) {
-    reading = news.reading(of: home)
-    if !isOff { watch(home, news.returns(of: home)) }
-  }
-
   private mutating func combine(
-    with other: PassSight?, at look: ThreadObservation, _ detector: StallDetector
+    with other: PassSight?, at look: ThreadObservation, _ detector: borrowing StallDetector
   ) -> PassSight? {
     var sight = monitor?.look(
       at: look, foreignWait: look.foreignWait(beside: detector.loop.home),

@@ -42,7 +42,7 @@ struct LoopRemarks {
   }
 
   mutating func next(
-    after look: ThreadObservation, _ detector: StallDetector, _ inquiry: HomeInquiry
+    after look: ThreadObservation, _ detector: borrowing StallDetector, _ inquiry: borrowing HomeInquiry
   ) -> Remark? {
     looksAtEndedThread = 0
     if look.state.isPaused != (toldPause != nil) { return pause(look.state) }
@@ -50,7 +50,7 @@ struct LoopRemarks {
     if let home = detector.loop.home, let remark = launcher(home) { return remark }
     if let home = detector.loop.home, detector.loop.isJudgeable {
       if inquiry.isWaiting, look.at - began < Self.patienceWithStack { return nil }
-      return found(home, inquiry.reading(of: home), detector.statistics)
+      return found(home, inquiry, detector.statistics)
     }
     if whyNoLoop == nil, isOneOfMany, detector.loop.given == nil { return nil }
     let patience = whyNoLoop == nil ? Self.patience : .milliseconds(100)
@@ -83,16 +83,17 @@ struct LoopRemarks {
   }
 
   private mutating func found(
-    _ home: HomeCandidate, _ reading: StackReading?, _ statistics: LoopStatistics
+    _ home: HomeCandidate, _ inquiry: borrowing HomeInquiry, _ statistics: LoopStatistics
   ) -> Remark? {
     // All its sleeps look the same, so nothing was found; or it was told when it began.
     if home.site.kind == .unseen || home.site.kind == .mainQueue { return nil }
-    // Where `dispatchMain()` leaves the first thread.
-    if home.site.kind == .signal, reading?.loopFamily == "libdispatch" { return nil }
     if isOneOfMany, !home.isMultiplexer, thread.role != .loop, thread.role != .main { return nil }
     guard toldHome.map({ !home.site.sounds(like: $0) }) ?? true,
       home.visits >= Self.visitsUntilFound || home.isLongKnown
     else { return nil }
+    let reading = inquiry.reading(of: home)
+    // Where `dispatchMain()` leaves the first thread.
+    if home.site.kind == .signal, reading?.loopFamily == "libdispatch" { return nil }
     toldHome = home.site
     let share = statistics.parkedShare
     let loop = LoopRecord(

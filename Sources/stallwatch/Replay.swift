@@ -24,7 +24,10 @@ struct Replay: ~Copyable {
     var id: Int
   }
 
-  init(_ recording: Recording, _ judgement: Rejudgement, _ options: Options, _ reporter: consuming Reporter) {
+  init(
+    _ recording: Recording, _ judgement: consuming Rejudgement, _ options: Options,
+    _ reporter: consuming Reporter
+  ) {
     self.recording = recording
     self.judgement = judgement
     self.options = options

@@ -108,7 +108,8 @@ extension Watched {
     watched.script.run(.milliseconds(1))
     watched.script.block(in: Call.poll, 0x4000, depth: 9000, set: [3])
     watched.look()
-    #expect(watched.detector.isSettled)
+    let isSettled = watched.detector.isSettled
+    #expect(isSettled)
     watched.learn(.work)
     watched.stay(.milliseconds(800))
     #expect(watched.stalls.first?.proof == .didNotMove)

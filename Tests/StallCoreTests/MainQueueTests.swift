@@ -36,7 +36,7 @@ import Testing
   }
 
   /// A queue whose looks the tests write down.
-  private struct Queue {
+  private struct Queue: ~Copyable {
     var role = QueueThread()
     var detector = StallDetector(threshold: .milliseconds(500), interval: nil, home: .mainQueue)
     var stalls: [Stall] = []
@@ -58,7 +58,8 @@ import Testing
 
   @Test("SW-04: a block that sleeps is a stall, from rest to rest")
   func sleepingBlockIsAStall() throws {
-    var (queue, script) = (Queue(), LoopScript())
+    var queue = Queue()
+    var script = LoopScript()
     queue.rest(at: script.now)
     script.run(.milliseconds(1))
     script.block(in: SystemCallNumber.clockNanosleep)
@@ -74,7 +75,8 @@ import Testing
 
   @Test("SW-04: a queue that changes its thread has come round")
   func changeOfThreadIsAPass() {
-    var (queue, script, other) = (Queue(), LoopScript(), LoopScript())
+    var queue = Queue()
+    var (script, other) = (LoopScript(), LoopScript())
     queue.rest(at: script.now)
     for turn in 0..<20 {
       script.run(.milliseconds(100))
@@ -88,7 +90,8 @@ import Testing
   @Test("SW-04: a queue that gets through its blocks does not stall")
   func nextBlockThatChangesIsAPass() {
     for isMoving in [true, false] {
-      var (queue, script) = (Queue(), LoopScript())
+      var queue = Queue()
+      var script = LoopScript()
       queue.rest(at: script.now)
       for turn in 0..<20 {
         script.run(.milliseconds(50))
@@ -102,7 +105,8 @@ import Testing
 
   @Test("SW-04: the time before a queue was taken is not the block's")
   func timeBeforeTheQueueWasTakenDoesNotCount() {
-    var (queue, script) = (Queue(), LoopScript())
+    var queue = Queue()
+    var script = LoopScript()
     for _ in 0..<5 {
       queue.rest(at: script.now)
       // Other work of the same thread.
@@ -116,7 +120,8 @@ import Testing
   }
 
   @Test func queueThatIsNeverAtRestIsJudgedAllTheSame() {
-    var (queue, script) = (Queue(), LoopScript())
+    var queue = Queue()
+    var script = LoopScript()
     script.block(in: SystemCallNumber.futex)
     for _ in 0..<14 {
       script.wait(.milliseconds(50))
