@@ -28,6 +28,11 @@ struct SaturationTracker: Sendable {
 
   init(threshold: Duration) { self.threshold = threshold }
 
+  /// Its end will be told.
+  var isTold: Bool {
+    if case .told = state { true } else { false }
+  }
+
   /// Takes in one look, judged. Where it found the loop at work, `parked` is the last look before it that found it parked;
   /// `newID` is for an episode that begins.
   mutating func observe(

@@ -70,9 +70,7 @@ package struct StallDetector: ~Copyable, Sendable {
     let homeBefore = loop.home?.site.multiplexer
     position = isBlindToLoop ? .undecided : loop.observe(look)
     let isNewHome = homeBefore != nil && homeBefore != loop.home?.site.multiplexer
-    let isAtWork =
-      if case .settled = state { position == .working || position == .perhapsParked } else { true }
-    if isAtWork, look.isBlocked, look.blockedSince == nil { look.blockStart = blockStart() }
+    if needsBlockStart(look) { look.blockStart = blockStart() }
     noteResumption(look)
     if let notBefore { look.forget(before: notBefore) }
     statistics.count(loop.home?.site.kind == .unseen ? .undecided : position, at: look.at)
@@ -89,6 +87,17 @@ package struct StallDetector: ~Copyable, Sendable {
     noteRest(look)
     let next = schedule.next(after: look.at, isParked: position != .working, deadline: deadline)
     return (action, next)
+  }
+
+  /// It is the end of what was short in any case, or of nothing: then it tells nothing worth its price.
+  private func needsBlockStart(_ look: ThreadObservation) -> Bool {
+    guard look.isBlocked, look.blockedSince == nil else { return false }
+    return switch state {
+    case .settled: position == .working || position == .perhapsParked
+    case .working(let spell):
+      position != .parked || unparked.isTold || look.at - spell.firstLikelyStart >= limit / 4
+    case .stalled: true
+    }
   }
 
   /// A capture may have stopped the thread; `look` was taken right after it.
