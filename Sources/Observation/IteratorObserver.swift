@@ -12,10 +12,7 @@ package struct IteratorObserver: ~Copyable {
   private var memory = [UInt8](repeating: 0, count: DescriptorReader.mostBytes)
   private var descriptors = DescriptorCache()
 
-  package let sight = WaitSight.calls
-  package private(set) var image: ImageMark?
-  package private(set) var isInBackground = false
-  package private(set) var majorFaults: UInt64 = 0
+  package private(set) var facts = LookFacts()
   /// When the thread left the CPU, if it was off it at the last look.
   private var departure: Instant?
   private var last: ThreadObservation?
@@ -87,7 +84,7 @@ package struct IteratorObserver: ~Copyable {
   private mutating func takeSample() throws(Errno) -> ThreadObservation? {
     guard let sample = try iterator.sample() else { return nil }
     clock.learn(from: sample)
-    (image, majorFaults) = (sample.image, sample.majorFaults)
+    (facts.image, facts.majorFaults) = (sample.image, sample.majorFaults)
     departure = sample.departedAt.flatMap { clock.moment($0) }
     var observation = ThreadObservation(sample)
     if let before = sample.runNanosecondsAtArrival, let arrived = clock.moment(sample.arrivedAt) {
@@ -109,7 +106,7 @@ package struct IteratorObserver: ~Copyable {
     guard let count = try? stat.read(into: &buffer),
       let record = ThreadStat(buffer.span.extracting(first: count))
     else { return }
-    isInBackground = record.isInBackground
+    facts.isInBackground = record.isInBackground
   }
 }
 

@@ -19,7 +19,7 @@ package struct LoopObserver: ~Copyable {
     self.process = process
     self.way = way
     self.thread = try ThreadObserver(process: process, thread: thread, way)
-    if case .procWithoutWaits = way { sight = .notAsked }
+    if case .procWithoutWaits = way { facts.sight = .notAsked }
   }
 
   package init(process: Int32, mainQueueAt address: UInt64, _ way: ThreadObserverWay) {
@@ -28,17 +28,10 @@ package struct LoopObserver: ~Copyable {
     queue = MainQueueReader(process: process, address: address)
   }
 
-  /// What the last look could see of waits.
-  package private(set) var sight = WaitSight.calls
-  /// The last look at a thread was made by the task iterator.
+  /// Of the last look at a thread.
+  package private(set) var facts = LookFacts()
+  /// It was made by the task iterator.
   package private(set) var isByIterator = false
-
-  /// The program that the followed thread ran at the last look.
-  package private(set) var image: ImageMark?
-  /// Of the process, at the last look at a thread of it.
-  package private(set) var isInBackground = false
-  /// Of the thread that was looked at last.
-  package private(set) var majorFaults: UInt64 = 0
 
   /// `isAtWork`: by the look before; see `ProcObserver`.
   package mutating func look(
@@ -46,7 +39,6 @@ package struct LoopObserver: ~Copyable {
   ) throws(Errno) -> ThreadObservation {
     if queue != nil { return try lookAtQueue(readMemory) }
     guard let look = try lookAtThread(isAtWork: isAtWork, readMemory) else { throw .noSuchProcess }
-    image = thread?.image ?? nil
     return look
   }
 
@@ -57,10 +49,8 @@ package struct LoopObserver: ~Copyable {
     isAtWork: Bool = true, _ readMemory: MemoryReader
   ) throws(Errno) -> ThreadObservation? {
     let look = try thread?.look(isAtWork: isAtWork, readMemory: readMemory)
-    if let seen = thread?.sight { sight = seen }
+    if let seen = thread?.facts { facts = seen }
     isByIterator = thread?.isByIterator ?? false
-    isInBackground = thread?.isInBackground ?? false
-    majorFaults = thread?.majorFaults ?? 0
     return look
   }
 

@@ -20,12 +20,7 @@ package struct ProcObserver: ~Copyable {
   private var memory = [UInt8](repeating: 0, count: DescriptorReader.mostBytes)
 
   private var descriptors = DescriptorCache()
-  /// The program that the process ran at the last look.
-  package private(set) var image: ImageMark?
-  /// At the last look that read it: at most two seconds ago.
-  package private(set) var isInBackground = false
-  /// The same.
-  package private(set) var majorFaults: UInt64 = 0
+  package private(set) var facts = LookFacts()
   private var accountedAt: UInt64 = 0
   private var ticks: (user: UInt64, kernel: UInt64) = (0, 0)
   private var processor: Int32 = 0
@@ -56,9 +51,6 @@ package struct ProcObserver: ~Copyable {
     runQueueClock = try? RunQueueClock()
     freezer = try? CgroupFreezer(process: process)
   }
-
-  /// What the last look could see of waits.
-  package var sight: WaitSight { waits.sight }
 
   /// One look. A thread that was blocked and was not scheduled in since is where it was, and needs no more than its count;
   /// if its time counts (`isAtWork`), also its state, since it may be frozen there, or thawed.
@@ -149,6 +141,7 @@ package struct ProcObserver: ~Copyable {
     let call = try waits.call(at: now, &buffer)
     let (state, voluntarySwitches) = try readState()
     let activity = call ?? waits.kind(in: state, &buffer)
+    facts.sight = waits.sight
     var observation = ThreadObservation(
       at: now, state: state, activity: activity,
       cpuTime: .nanoseconds(Int64(clamping: counts.runNanoseconds)),
@@ -177,8 +170,9 @@ package struct ProcObserver: ~Copyable {
 
   private mutating func readState() throws(Errno) -> (ThreadState, UInt64) {
     let record = try readStat()
-    (processor, image) = (record.processor, record.image)
-    (isInBackground, majorFaults) = (record.isInBackground, record.majorFaults)
+    processor = record.processor
+    facts.image = record.image
+    (facts.isInBackground, facts.majorFaults) = (record.isInBackground, record.majorFaults)
     ticks = (record.userTicks, record.systemTicks)
     let state = ThreadState(rawValue: record.state) ?? .sleeping
     lastState = state

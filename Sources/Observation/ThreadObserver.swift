@@ -11,7 +11,7 @@ package enum ThreadObserverWay: Sendable {
   case taskIterator(TaskProgram)
 }
 
-package struct ThreadObserver: ~Copyable {
+package final class ThreadObserver {
   private let process: Int32
   private let thread: Int32
   private var iterator: IteratorObserver?
@@ -20,14 +20,8 @@ package struct ThreadObserver: ~Copyable {
   /// Of the iterator, as long as it may not.
   private var retry = RetrySpacing()
 
-  /// What the last look could see of waits.
-  package private(set) var sight = WaitSight.calls
-  /// The program that the process ran at the last look.
-  package private(set) var image: ImageMark?
-  /// At the last look that read it: at most two seconds ago.
-  package private(set) var isInBackground = false
-  /// The same.
-  package private(set) var majorFaults: UInt64 = 0
+  /// Of the last look.
+  package private(set) var facts = LookFacts()
 
   /// A thread of which the iterator cannot tell is looked at through `/proc`.
   package init(process: Int32, thread: Int32, _ way: ThreadObserverWay) throws(Errno) {
@@ -45,19 +39,16 @@ package struct ThreadObserver: ~Copyable {
   package var isByIterator: Bool { proc == nil }
 
   /// `isAtWork`: by the look before.
-  package mutating func look(isAtWork: Bool, readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
+  package func look(isAtWork: Bool, readMemory: MemoryReader) throws(Errno) -> ThreadObservation {
     if let look = try lookByIterator(isAtWork, readMemory) { return look }
     // Rights over the program can go and come back while it is watched: it executes one with rights of its own, say.
     if proc == nil { proc = try ProcObserver(process: process, thread: thread) }
     guard let look = try proc?.look(isAtWork: isAtWork, readMemory: readMemory) else { throw .noSuchProcess }
-    sight = proc?.sight ?? .calls
-    image = proc?.image ?? nil
-    isInBackground = proc?.isInBackground ?? false
-    majorFaults = proc?.majorFaults ?? 0
+    facts = proc?.facts ?? facts
     return look
   }
 
-  private mutating func lookByIterator(
+  private func lookByIterator(
     _ isAtWork: Bool, _ readMemory: MemoryReader
   ) throws(Errno) -> ThreadObservation? {
     let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
@@ -67,15 +58,13 @@ package struct ThreadObserver: ~Copyable {
       return nil
     }
     proc = nil
-    (retry, sight) = (RetrySpacing(), .calls)
-    image = iterator?.image ?? nil
-    isInBackground = iterator?.isInBackground ?? false
-    majorFaults = iterator?.majorFaults ?? 0
+    retry = RetrySpacing()
+    facts = iterator?.facts ?? facts
     return look
   }
 
   /// When the block of the last look began; nil if the thread was not blocked or the kernel does not tell.
-  package mutating func blockStart(of look: ThreadObservation) -> BlockStart? {
+  package func blockStart(of look: ThreadObservation) -> BlockStart? {
     proc == nil ? iterator?.blockStart(of: look) ?? nil : proc?.blockStart(of: look) ?? nil
   }
 }

@@ -3,7 +3,7 @@
 internal import StallCore
 
 final class RejudgedThread {
-  private(set) var detector: StallDetector
+  let detector: StallDetector
   private var phases: PhaseModel
   private var surroundings: SurroundingsWatch
   private var readings = RecordedReadings()

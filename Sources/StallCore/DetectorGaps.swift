@@ -4,9 +4,9 @@ extension StallDetector {
   /// After a gap in our own looks; `look` is the first one after it. What nobody saw is nothing that can be told of. What
   /// did not move through a gap of ours alone is where it was; through one that the program shared it proves nothing.
   @discardableResult
-  package mutating func startAnew(after gap: WatchGap, at look: ThreadObservation) -> StallAction {
+  package func startAnew(after gap: WatchGap, at look: ThreadObservation) -> StallAction {
     guard gap.isShared else {
-      if !isStalled, let last = spellInWork?.last ?? lastParked, !look.isAccountedFor(since: last) {
+      if !isStalled, let last = isSettled ? lastParked : spell.last, !look.isAccountedFor(since: last) {
         (lastParked, parkedBefore) = (nil, nil)
         state = .settled
       }
@@ -19,7 +19,7 @@ extension StallDetector {
   }
 
   /// Work that began just before a stop was never seen: what passed or blocked before it says nothing of the time since.
-  mutating func noteResumption(_ look: ThreadObservation) {
+  func noteResumption(_ look: ThreadObservation) {
     if isSettled, wasPaused, !look.state.isPaused { notBefore = look.at }
     wasPaused = look.state.isPaused
   }

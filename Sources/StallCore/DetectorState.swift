@@ -11,18 +11,13 @@ extension StallDetector {
   }
 
   /// Since when the present spell is certain.
-  package var spellStart: Instant? {
-    switch state {
-    case .settled: nil
-    case .working(let spell), .stalled(let spell, _, _): spell.latestStart
-    }
-  }
+  package var spellStart: Instant? { isSettled ? nil : spell.latestStart }
 
   /// It is stalled, or has been at one piece of work for half of what would make it so.
   package func mayBeStalled(at moment: Instant) -> Bool {
     switch state {
     case .settled: false
-    case .working(let spell): moment - spell.latestStart >= terms.threshold / 2
+    case .working: moment - spell.latestStart >= terms.threshold / 2
     case .stalled: true
     }
   }
@@ -33,16 +28,12 @@ extension StallDetector {
     return moment - last >= threshold / 4
   }
 
-  mutating func noteRest(_ look: ThreadObservation) {
+  func noteRest(_ look: ThreadObservation) {
     if position == .parked {
       if let lastParked, !look.hasNotMoved(since: lastParked) { parkedBefore = lastParked }
       (lastParked, lastRest) = (look, look.at)
     } else if let pass = look.passes?.lastPass {
       lastRest = max(lastRest ?? pass, pass)
     }
-  }
-
-  var spellInWork: WorkingSpell? {
-    if case .working(let spell) = state { spell } else { nil }
   }
 }

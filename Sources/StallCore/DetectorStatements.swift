@@ -1,17 +1,13 @@
 // What a detector says of a spell, and counts, once that is over or to be told.
 
 extension StallDetector {
-  mutating func finish(_ spell: WorkingSpell, _ look: ThreadObservation, id: Int) -> StallAction {
-    finish(spell.ended(by: look, threshold: limit), id: id)
-  }
-
-  mutating func finish(_ extent: SpellExtent, id: Int) -> StallAction {
+  func finish(_ extent: SpellExtent, id: Int) -> StallAction {
     statistics.count(extent.duration.likely, isVerified: extent.proof.isCertain)
     statistics.countSpell(atLeast: extent.duration.atLeast)
     return .report(statement(.ended, extent, id: id))
   }
 
-  mutating func cutOff(_ spell: WorkingSpell, _ reason: Interruption, id: Int) -> StallAction {
+  func cutOff(_ reason: Interruption, id: Int) -> StallAction {
     let extent = spell.extent(for: episodeTerms.threshold)
     statistics.count(extent.duration.likely, isVerified: extent.proof.isCertain)
     statistics.countSpell(atLeast: extent.duration.atLeast)
@@ -19,7 +15,7 @@ extension StallDetector {
   }
 
   /// A spell that ended before a look could be certain of it: a stall after all, a doubtful one, or a near miss.
-  mutating func finishUnreported(_ extent: SpellExtent) -> StallAction {
+  func finishUnreported(_ extent: SpellExtent) -> StallAction {
     if extent.proof != .none { return finish(extent, id: newEpisode()) }
     statistics.countSpell(atLeast: extent.duration.atLeast)
     if extent.duration.likely >= limit {
@@ -30,7 +26,7 @@ extension StallDetector {
     return .none
   }
 
-  mutating func newEpisode() -> Int {
+  func newEpisode() -> Int {
     episodes += 1
     episodeTerms = terms
     return episodes

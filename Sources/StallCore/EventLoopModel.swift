@@ -17,7 +17,7 @@ package enum LoopPosition: Sendable, Equatable {
 
 /// Learns the home of one thread: the multiplexer to which it comes back, preferring real multiplexers to sleeps and
 /// locks, and shallower stacks to deeper ones.
-package struct EventLoopModel: Sendable {
+package final class EventLoopModel {
   private var candidates: [HomeCandidate] = []
   private var homeIndex: Int?
   private var lastTimesScheduled: UInt64?
@@ -58,7 +58,7 @@ package struct EventLoopModel: Sendable {
   }
 
   /// Takes in one look. Does not allocate.
-  package mutating func observe(_ observation: ThreadObservation) -> LoopPosition {
+  package func observe(_ observation: ThreadObservation) -> LoopPosition {
     let position = position(in: observation)
     switch position {
     case .parked: doubtedSince = nil
@@ -70,7 +70,7 @@ package struct EventLoopModel: Sendable {
     return position
   }
 
-  private mutating func position(in observation: ThreadObservation) -> LoopPosition {
+  private func position(in observation: ThreadObservation) -> LoopPosition {
     if observation.state.isPaused { return .paused }
     if let homeIndex, let passes = observation.passes { candidates[homeIndex].pass(passes) }
     let isFirstLook = lastTimesScheduled == nil
@@ -130,7 +130,7 @@ package struct EventLoopModel: Sendable {
   }
 
   /// Nil if the thread is not blocked in a wait for something to happen.
-  private mutating func site(of observation: ThreadObservation, hasMoved: Bool) -> Site? {
+  private func site(of observation: ThreadObservation, hasMoved: Bool) -> Site? {
     switch observation.activity {
     case .blocked(let call): resolve(call, observation.descriptors, hasMoved: hasMoved)
     case .blockedByKind(let kind): kind.map { Site($0) }
@@ -140,7 +140,7 @@ package struct EventLoopModel: Sendable {
 
   /// The site of a call. After a stop and continue the kernel shows `restart_syscall` with the arguments, stack pointer
   /// and program counter of the call that it continues.
-  private mutating func resolve(_ call: BlockedCall, _ descriptors: DescriptorSet?, hasMoved: Bool) -> Site? {
+  private func resolve(_ call: BlockedCall, _ descriptors: DescriptorSet?, hasMoved: Bool) -> Site? {
     if call.number == SystemCallNumber.restartSyscall {
       return lastCall.map { call.continues($0) } ?? false ? siteOfLastCall : nil
     }
@@ -159,7 +159,7 @@ package struct EventLoopModel: Sendable {
     return named
   }
 
-  private mutating func record(_ site: Site, at moment: Instant, isNewVisit: Bool, isFirst: Bool) -> Int {
+  private func record(_ site: Site, at moment: Instant, isNewVisit: Bool, isFirst: Bool) -> Int {
     if let index = candidates.firstIndex(where: { $0.matches(site) }) {
       candidates[index].see(site, at: moment, isNewVisit: isNewVisit)
       return index
@@ -186,7 +186,7 @@ package struct EventLoopModel: Sendable {
     return least ?? 0
   }
 
-  private mutating func reconsiderHome(seen index: Int, at moment: Instant) {
+  private func reconsiderHome(seen index: Int, at moment: Instant) {
     guard let homeIndex else {
       self.homeIndex = index
       return
@@ -203,7 +203,7 @@ package struct EventLoopModel: Sendable {
   }
 
   /// What the first stack says of a wait. It counts from the next look on.
-  package mutating func learn(_ meaning: WaitMeaning, of site: Site) {
+  package func learn(_ meaning: WaitMeaning, of site: Site) {
     guard given == nil, let index = candidates.firstIndex(where: { $0.matches(site) }) else { return }
     switch meaning {
     case .unknown: break
@@ -218,7 +218,7 @@ package struct EventLoopModel: Sendable {
   }
 
   /// A candidate that is not work takes the place of a home that is, and one known as a loop that of one not known.
-  private mutating func preferHinted() {
+  private func preferHinted() {
     guard let homeIndex, let home else { return }
     for index in candidates.indices where index != homeIndex {
       if candidates[index].isToldToReplace(home) == true { self.homeIndex = index }

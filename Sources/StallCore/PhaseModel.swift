@@ -14,7 +14,7 @@ package enum PhaseFact: Sendable, Equatable {
   case machineResumed(at: Instant)
 }
 
-package struct PhaseModel: Sendable {
+package struct PhaseModel {
   private let thresholds: PhaseThresholds
   private var launch: PhaseSpan?
   /// The first wait in what looks like the home, and the last moment at which the thread was not there.

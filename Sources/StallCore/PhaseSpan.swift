@@ -2,7 +2,7 @@
 
 /// A launch, a suspension or the end of a program. Unlike a spell of work it may hold any number of sleeps: what counts is
 /// that it is not over.
-package struct PhaseSpan: Sendable {
+package final class PhaseSpan {
   package let phase: Phase
   package let threshold: Duration
   /// It began between these two.
@@ -29,14 +29,14 @@ package struct PhaseSpan: Sendable {
   package var deadline: Instant { start + paused + next }
 
   /// Takes in one look. Stopped, the program can do nothing about it.
-  package mutating func observe(_ look: ThreadObservation) {
+  package func observe(_ look: ThreadObservation) {
     if let last, look.state.isPaused { paused += look.at - last.at }
     first = first ?? look
     last = look
   }
 
   /// It is not over at the last look: told at the threshold, and at each doubling of it.
-  package mutating func goOn(_ newEpisode: () -> Int) -> StallAction {
+  package func goOn(_ newEpisode: () -> Int) -> StallAction {
     guard let last, duration(until: last.at) >= next else { return .none }
     next = duration(until: last.at) * 2
     let id = self.id ?? newEpisode()

@@ -1,14 +1,14 @@
 // Turns the looks at one thread into episodes: one table, state × event, that returns the action.
 
-/// Of some kilobytes and passed at every look: not to be copied.
-package struct StallDetector: ~Copyable, Sendable {
+/// Of some kilobytes and asked at every look, so there is one of each.
+package final class StallDetector {
   /// Where an episode stands.
   enum State: Sendable {
     /// Parked, or nothing is known yet.
     case settled
-    case working(WorkingSpell)
+    case working
     /// `next`: the duration at which the episode is reported again.
-    case stalled(WorkingSpell, id: Int, next: Duration)
+    case stalled(id: Int, next: Duration)
   }
 
   /// What one look, or the end of all looking, means for the episode.
@@ -41,6 +41,8 @@ package struct StallDetector: ~Copyable, Sendable {
   private var unparked: SaturationTracker
   var schedule: LookSchedule
   var state = State.settled
+  /// Of the present episode, or of one that is over; changed in place, since it is too large to be moved about.
+  var spell = WorkingSpell.none
   var lastParked: ThreadObservation?
   /// The last look that found the loop parked in an earlier block than `lastParked`.
   var parkedBefore: ThreadObservation?
@@ -63,7 +65,7 @@ package struct StallDetector: ~Copyable, Sendable {
 
   /// Takes in one look; `nextLook` is when the next one is due. `blockStart` tells when the block of this look began; it
   /// costs something and is asked only where it matters.
-  package mutating func observe(
+  package func observe(
     _ firstLook: ThreadObservation, blockStart: () -> BlockStart?
   ) -> (action: StallAction, nextLook: Instant) {
     var look = firstLook
@@ -94,34 +96,26 @@ package struct StallDetector: ~Copyable, Sendable {
     guard look.isBlocked, look.blockedSince == nil else { return false }
     return switch state {
     case .settled: position == .working || position == .perhapsParked
-    case .working(let spell):
+    case .working:
       position != .parked || unparked.isTold || look.at - spell.firstLikelyStart >= limit / 4
     case .stalled: true
     }
   }
 
   /// A capture may have stopped the thread; `look` was taken right after it.
-  package mutating func absorbCapture(_ look: ThreadObservation) {
+  package func absorbCapture(_ look: ThreadObservation) {
     unparked.absorbCapture(look)
-    switch state {
-    case .settled: break
-    case .working(var spell):
-      spell.absorbCapture(look)
-      state = .working(spell)
-    case .stalled(var spell, let id, let next):
-      spell.absorbCapture(look)
-      state = .stalled(spell, id: id, next: next)
-    }
+    if !isSettled { spell.absorbCapture(look) }
   }
 
   /// The target ended or was replaced, or the watch ends.
-  package mutating func interrupt(_ reason: Interruption) -> StallAction {
+  package func interrupt(_ reason: Interruption) -> StallAction {
     saturation = unparked.interrupt(reason)
     return handle(.cutOff(reason))
   }
 
   /// A new program runs in the same process: nothing learned is true of it.
-  package mutating func forget() {
+  package func forget() {
     loop = EventLoopModel(given: loop.given)
     (lastParked, parkedBefore) = (nil, nil)
     unparked = SaturationTracker(threshold: threshold)
@@ -129,13 +123,13 @@ package struct StallDetector: ~Copyable, Sendable {
   }
 
   /// What the first stack says of a wait of the thread.
-  package mutating func learn(_ meaning: WaitMeaning, of site: Site) { loop.learn(meaning, of: site) }
+  package func learn(_ meaning: WaitMeaning, of site: Site) { loop.learn(meaning, of: site) }
 
   package var alertInterval: Duration { schedule.alertInterval }
 
   /// The stall so far, if there is one.
   package var ongoing: Stall? {
-    guard case .stalled(let spell, let id, _) = state else { return nil }
+    guard case .stalled(let id, _) = state else { return nil }
     return statement(.ongoing, spell.extent(for: limit), id: id)
   }
 
@@ -145,108 +139,108 @@ package struct StallDetector: ~Copyable, Sendable {
   private var deadline: Instant? {
     switch state {
     case .settled: nil
-    case .working(let spell): spell.reaches(limit)
-    case .stalled(let spell, _, let next): spell.reaches(next)
+    case .working: spell.reaches(limit)
+    case .stalled(_, let next): spell.reaches(next)
     }
   }
 
-  private mutating func handle(_ event: Event) -> StallAction {
+  private func handle(_ event: Event) -> StallAction {
     switch state {
     case .settled: begin(event)
-    case .working(let spell): proceed(spell, event)
-    case .stalled(let spell, let id, let next): proceed(spell, id: id, next: next, event)
+    case .working: proceed(event)
+    case .stalled(let id, let next): proceed(id: id, next: next, event)
     }
   }
 
-  private mutating func begin(_ event: Event) -> StallAction {
+  private func begin(_ event: Event) -> StallAction {
     switch event {
-    case .parked, .foundHome, .undecided, .cutOff: .none
-    case .working(let look): advance(spell(from: look))
-    case .perhapsParked(let look): hold(spell(from: look))
+    case .parked, .foundHome, .undecided, .cutOff: return .none
+    case .working(let look):
+      begin(look, after: park(before: look))
+      return advance()
+    case .perhapsParked(let look):
+      begin(look, after: park(before: look))
+      return .none
     }
   }
 
-  private mutating func proceed(_ spell: WorkingSpell, _ event: Event) -> StallAction {
+  private func proceed(_ event: Event) -> StallAction {
     switch event {
-    case .working(let look), .perhapsParked(let look):
-      if spell.isOver(by: look) { return startOver(look, after: spell) }
-      let extended = extended(spell, by: look)
-      return if case .working = event { advance(extended) } else { hold(extended) }
+    case .working(let look):
+      if spell.isOver(by: look) { return startOver(look) }
+      extend(by: look)
+      return advance()
+    case .perhapsParked(let look):
+      if spell.isOver(by: look) { return startOver(look) }
+      extend(by: look)
+      return .none
     case .undecided(let look):
-      if spell.isOver(by: look) { return settle(finishUnreported(extent(of: spell, endedBefore: look))) }
-      return hold(extended(spell, by: look, isElsewhere: false))
+      if spell.isOver(by: look) { return settle(finishUnreported(extent(endedBefore: look))) }
+      extend(by: look, isElsewhere: false)
+      return .none
     case .foundHome: return settle(.none)
     case .parked(let look): return settle(finishUnreported(spell.ended(by: look, threshold: limit)))
     case .cutOff(let reason):
-      return settle(spell.hasReached(limit) ? cutOff(spell, reason, id: newEpisode()) : .none)
+      return settle(spell.hasReached(limit) ? cutOff(reason, id: newEpisode()) : .none)
     }
   }
 
-  private mutating func proceed(
-    _ spell: WorkingSpell, id: Int, next: Duration, _ event: Event
-  ) -> StallAction {
+  private func proceed(id: Int, next: Duration, _ event: Event) -> StallAction {
     switch event {
     case .working(let look):
       guard !spell.isOver(by: look), spell.continues(with: look, isElsewhere: true) else {
-        return startOver(look, after: spell, id: id)
+        return startOver(look, id: id)
       }
-      return goOn(extended(spell, by: look), id: id, next: next)
-    case .perhapsParked(let look): return startOver(look, after: spell, id: id)
+      extend(by: look)
+      return spell.hasReached(next) ? report(id: id) : .none
+    case .perhapsParked(let look): return startOver(look, id: id)
     case .undecided(let look):
       guard !spell.isOver(by: look), spell.continues(with: look, isElsewhere: false) else {
-        return settle(finish(extent(of: spell, endedBefore: look), id: id))
+        return settle(finish(extent(endedBefore: look), id: id))
       }
-      state = .stalled(extended(spell, by: look, isElsewhere: false), id: id, next: next)
+      extend(by: look, isElsewhere: false)
       return .none
-    case .parked(let look), .foundHome(let look): return settle(finish(spell, look, id: id))
-    case .cutOff(let reason): return settle(cutOff(spell, reason, id: id))
+    case .parked(let look), .foundHome(let look):
+      return settle(finish(spell.ended(by: look, threshold: limit), id: id))
+    case .cutOff(let reason): return settle(cutOff(reason, id: id))
     }
   }
 
-  private mutating func settle(_ action: StallAction) -> StallAction {
+  private func settle(_ action: StallAction) -> StallAction {
     state = .settled
     return action
   }
 
-  private mutating func hold(_ spell: WorkingSpell) -> StallAction {
-    state = .working(spell)
-    return .none
+  private func begin(_ look: ThreadObservation, after before: ThreadObservation?) {
+    spell = WorkingSpell(first: look, after: before)
+    state = .working
+  }
+
+  private func extend(by look: ThreadObservation, isElsewhere: Bool = true) {
+    spell.extend(look, isElsewhere: isElsewhere, blindAfter: schedule.calmInterval * 2)
   }
 
   /// The loop has come round since the last look without being seen to park: what it does now is other work.
-  private mutating func startOver(_ look: ThreadObservation, after spell: WorkingSpell) -> StallAction {
-    state = .working(WorkingSpell(first: look, after: spell.last))
-    return finishUnreported(extent(of: spell, endedBefore: look))
-  }
-
-  /// Of a spell that ended somewhere before a look that does not find the loop parked.
-  private func extent(of spell: WorkingSpell, endedBefore look: ThreadObservation) -> SpellExtent {
-    spell.isOver(by: look)
-      ? spell.ended(byPassBefore: look, threshold: limit) : spell.ended(by: look, threshold: limit)
+  private func startOver(_ look: ThreadObservation) -> StallAction {
+    let extent = extent(endedBefore: look)
+    begin(look, after: spell.last)
+    return finishUnreported(extent)
   }
 
   /// The loop may have parked since the last look: that episode is over, and work goes on.
-  private mutating func startOver(
-    _ look: ThreadObservation, after spell: WorkingSpell, id: Int
-  ) -> StallAction {
-    var extent = extent(of: spell, endedBefore: look)
+  private func startOver(_ look: ThreadObservation, id: Int) -> StallAction {
+    var extent = extent(endedBefore: look)
     // Unless it was seen to pass, it may have gone on for as long as one likes.
     if !spell.isOver(by: look) { extent.duration.atMost = nil }
     let action = finish(extent, id: id)
-    state = .working(WorkingSpell(first: look, after: spell.last))
+    begin(look, after: spell.last)
     return action
   }
 
-  private func spell(from look: ThreadObservation) -> WorkingSpell {
-    WorkingSpell(first: look, after: park(before: look))
-  }
-
-  private func extended(
-    _ spell: WorkingSpell, by look: ThreadObservation, isElsewhere: Bool = true
-  ) -> WorkingSpell {
-    var spell = spell
-    spell.extend(look, isElsewhere: isElsewhere, blindAfter: schedule.calmInterval * 2)
-    return spell
+  /// Of the spell, which ended somewhere before a look that does not find the loop parked.
+  private func extent(endedBefore look: ThreadObservation) -> SpellExtent {
+    spell.isOver(by: look)
+      ? spell.ended(byPassBefore: look, threshold: limit) : spell.ended(by: look, threshold: limit)
   }
 
   /// A look that took the present block for a park was mistaken, if this one shows that it is none.
@@ -256,22 +250,12 @@ package struct StallDetector: ~Copyable, Sendable {
   }
 
   /// Below the threshold so far: has it been reached now? Only what is certain counts.
-  private mutating func advance(_ spell: WorkingSpell) -> StallAction {
-    spell.hasReached(limit) ? report(spell, id: newEpisode()) : hold(spell)
-  }
-
-  private mutating func goOn(_ spell: WorkingSpell, id: Int, next: Duration) -> StallAction {
-    guard spell.hasReached(next) else {
-      state = .stalled(spell, id: id, next: next)
-      return .none
-    }
-    return report(spell, id: id)
-  }
+  private func advance() -> StallAction { spell.hasReached(limit) ? report(id: newEpisode()) : .none }
 
   /// Again at twice the duration.
-  private mutating func report(_ spell: WorkingSpell, id: Int) -> StallAction {
+  private func report(id: Int) -> StallAction {
     let extent = spell.extent(for: episodeTerms.threshold)
-    state = .stalled(spell, id: id, next: max(extent.duration.atLeast, spell.elapsed) * 2)
+    state = .stalled(id: id, next: max(extent.duration.atLeast, spell.elapsed) * 2)
     return .captureAndReport(statement(.ongoing, extent, id: id))
   }
 }

@@ -42,6 +42,12 @@ package struct WorkingSpell: Sendable {
   /// A capture held the thread, and no look has yet found it back where it was.
   private var isBackFromCapture = true
 
+  /// Before the first.
+  static let none = WorkingSpell(
+    first: ThreadObservation(
+      at: Instant(nanoseconds: 0), state: .sleeping, activity: .unknown, cpuTime: .zero, runQueueDelay: .zero,
+      timesScheduled: 0, voluntarySwitches: 0), after: nil)
+
   /// Begins with the first look that does not find the loop parked; `parkedLook` is the last one that did.
   package init(first: ThreadObservation, after parkedLook: ThreadObservation?) {
     base = parkedLook ?? first

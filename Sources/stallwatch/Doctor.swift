@@ -78,10 +78,10 @@ enum Doctor {
     do throws(Errno) {
       var observer = try ProcObserver(process: process, thread: process)
       _ = try observer.look(isAtWork: false) { _, _, _ in false }
-      switch observer.sight {
+      switch observer.facts.sight {
       case .calls: finding.verdict = .yes
       case .kinds, .states, .notAsked:
-        finding.verdict = if case .kinds = observer.sight { .partly } else { .no }
+        finding.verdict = if case .kinds = observer.facts.sight { .partly } else { .no }
         let denial = Denial(RightsFacts(process))
         (finding.note, finding.next) = (denial.why, denial.next)
         if group == Self.seeing {

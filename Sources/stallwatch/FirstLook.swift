@@ -25,7 +25,7 @@ struct FirstLook: ~Copyable {
     _ = try observer.look { address, length, buffer in
       camera.readMemory(of: thread, at: address, length, into: &buffer)
     }
-    let (waits, isByIterator) = (observer.sight, observer.isByIterator)
+    let (waits, isByIterator) = (observer.facts.sight, observer.isByIterator)
     if let refusal = waits.refusal, RightsFacts(process.id).isSomeoneElses { throw refusal }
     camera.denied = waits.refusal
     let isMemorySeen = !(isByIterator && camera.isMemoryRefused)

@@ -16,7 +16,7 @@ final class FollowedThread {
   private(set) var subject: ThreadRecord
   let context: WatchContext
   private var observer: LoopObserver
-  private(set) var detector: StallDetector
+  let detector: StallDetector
   private var phases: PhaseModel
   private var surroundings: SurroundingsWatch
   var probe = FollowedProbe()
@@ -44,7 +44,7 @@ final class FollowedThread {
     index = context.newThreadIndex()
     context.recorder?.begin(RecordedThread(record, index: index))
     let options = context.options
-    sight = observer.sight
+    sight = observer.facts.sight
     self.observer = observer
     let isQueue = record.role == .mainQueue
     detector = StallDetector(
@@ -80,8 +80,8 @@ final class FollowedThread {
     missedLooks = 0
     nameWorker()
     looks.count(at: seen.at, dueAt: due, tolerance: detector.alertInterval)
-    if let now = observer.image, now.isThere, now != image { take(now) }
-    if observer.sight != sight { take(observer.sight) }
+    if record.role != .mainQueue, let now = observer.facts.image, now.isThere, now != image { take(now) }
+    if observer.facts.sight != sight { take(observer.facts.sight) }
     if let gap { take(gap, seen) }
   }
 
@@ -100,8 +100,8 @@ final class FollowedThread {
         ?? probe.passes(at: seen, after: lastLook, record, context)
       seen = context.kept(seen)
     }
-    context.recorder?.background(observer.isInBackground, index, at: seen.at)
-    phases.prepare(for: seen, isInBackground: observer.isInBackground)
+    context.recorder?.background(observer.facts.isInBackground, index, at: seen.at)
+    phases.prepare(for: seen, isInBackground: observer.facts.isInBackground)
     detector.terms = phases.terms
     if phases.phase == .launch { seen.blockStart = blockStart(of: seen) }
   }
@@ -158,7 +158,7 @@ final class FollowedThread {
   }
 
   private func readSurroundings() -> SurroundingsReading? {
-    let reading = context.kept(context.surroundings.read(at: .now, majorFaults: observer.majorFaults))
+    let reading = context.kept(context.surroundings.read(at: .now, majorFaults: observer.facts.majorFaults))
     context.recorder?.surroundings(reading, of: index)
     return reading
   }

@@ -32,7 +32,7 @@ struct HomePasses: ~Copyable {
 
   /// What is known of passes at this look, the one after those that `detector` has seen.
   mutating func look(
-    at look: ThreadObservation, after detector: borrowing StallDetector, _ context: WatchContext
+    at look: ThreadObservation, after detector: StallDetector, _ context: WatchContext
   ) -> PassSight? {
     let home = detector.loop.home
     if self.home != home?.site.multiplexer { stop() }
@@ -77,7 +77,7 @@ struct HomePasses: ~Copyable {
   }
 
   private mutating func combine(
-    with other: PassSight?, at look: ThreadObservation, _ detector: borrowing StallDetector
+    with other: PassSight?, at look: ThreadObservation, _ detector: StallDetector
   ) -> PassSight? {
     var sight = monitor?.look(
       at: look, foreignWait: look.foreignWait(beside: detector.loop.home),

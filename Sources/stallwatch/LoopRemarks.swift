@@ -42,7 +42,7 @@ struct LoopRemarks {
   }
 
   mutating func next(
-    after look: ThreadObservation, _ detector: borrowing StallDetector, _ inquiry: borrowing HomeInquiry
+    after look: ThreadObservation, _ detector: StallDetector, _ inquiry: borrowing HomeInquiry
   ) -> Remark? {
     looksAtEndedThread = 0
     if look.state.isPaused != (toldPause != nil) { return pause(look.state) }

@@ -92,9 +92,7 @@ final class WatchLoop {
       let now = Instant.now
       if now >= nextMoment { look() }
       if let endsAt, now >= endsAt { return .durationOver }
-      if let count = context.options.count, stalls >= count,
-        !threads.contains(where: { $0.detector.isStalled })
-      {
+      if let count = context.options.count, stalls >= count, !threads.contains(where: \.detector.isStalled) {
         return .enoughStalls
       }
     }

@@ -118,7 +118,7 @@ extension FuzzedParser {
   /// Counters of the kernel go forward, except where ids are used again; time goes forward always.
   private static func observe(_ bytes: [UInt8]) {
     var input = Input(bytes)
-    var detector = StallDetector(threshold: .milliseconds(100), interval: nil)
+    let detector = StallDetector(threshold: .milliseconds(100), interval: nil)
     var at = Instant(nanoseconds: 1_000_000_000)
     while !input.isEmpty {
       let kind = input.number(UInt8.self)

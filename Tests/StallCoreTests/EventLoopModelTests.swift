@@ -188,7 +188,7 @@ private typealias Call = SystemCallNumber
 
   @Test func restartedCallIsKnownByItsFirstName() {
     var script = LoopScript()
-    var model = EventLoopModel()
+    let model = EventLoopModel()
     script.block(in: SystemCallNumber.clockNanosleep)
     let slept = script.look
     _ = model.observe(slept)

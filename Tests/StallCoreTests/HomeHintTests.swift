@@ -108,8 +108,7 @@ extension Watched {
     watched.script.run(.milliseconds(1))
     watched.script.block(in: Call.poll, 0x4000, depth: 9000, set: [3])
     watched.look()
-    let isSettled = watched.detector.isSettled
-    #expect(isSettled)
+    #expect(watched.detector.isSettled)
     watched.learn(.work)
     watched.stay(.milliseconds(800))
     #expect(watched.stalls.first?.proof == .didNotMove)

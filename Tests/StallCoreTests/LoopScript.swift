@@ -119,7 +119,7 @@ struct LoopScript {
 }
 
 /// A detector that is fed at a fixed distance and keeps what it said.
-struct Watched: ~Copyable {
+struct Watched {
   var script = LoopScript()
   var detector = StallDetector(threshold: .milliseconds(500), interval: nil)
   private(set) var actions: [StallAction] = []

@@ -36,7 +36,7 @@ import Testing
   }
 
   /// A queue whose looks the tests write down.
-  private struct Queue: ~Copyable {
+  private struct Queue {
     var role = QueueThread()
     var detector = StallDetector(threshold: .milliseconds(500), interval: nil, home: .mainQueue)
     var stalls: [Stall] = []
@@ -58,8 +58,7 @@ import Testing
 
   @Test("SW-04: a block that sleeps is a stall, from rest to rest")
   func sleepingBlockIsAStall() throws {
-    var queue = Queue()
-    var script = LoopScript()
+    var (queue, script) = (Queue(), LoopScript())
     queue.rest(at: script.now)
     script.run(.milliseconds(1))
     script.block(in: SystemCallNumber.clockNanosleep)
@@ -75,8 +74,7 @@ import Testing
 
   @Test("SW-04: a queue that changes its thread has come round")
   func changeOfThreadIsAPass() {
-    var queue = Queue()
-    var (script, other) = (LoopScript(), LoopScript())
+    var (queue, script, other) = (Queue(), LoopScript(), LoopScript())
     queue.rest(at: script.now)
     for turn in 0..<20 {
       script.run(.milliseconds(100))
@@ -90,8 +88,7 @@ import Testing
   @Test("SW-04: a queue that gets through its blocks does not stall")
   func nextBlockThatChangesIsAPass() {
     for isMoving in [true, false] {
-      var queue = Queue()
-      var script = LoopScript()
+      var (queue, script) = (Queue(), LoopScript())
       queue.rest(at: script.now)
       for turn in 0..<20 {
         script.run(.milliseconds(50))
@@ -105,8 +102,7 @@ import Testing
 
   @Test("SW-04: the time before a queue was taken is not the block's")
   func timeBeforeTheQueueWasTakenDoesNotCount() {
-    var queue = Queue()
-    var script = LoopScript()
+    var (queue, script) = (Queue(), LoopScript())
     for _ in 0..<5 {
       queue.rest(at: script.now)
       // Other work of the same thread.
@@ -120,8 +116,7 @@ import Testing
   }
 
   @Test func queueThatIsNeverAtRestIsJudgedAllTheSame() {
-    var queue = Queue()
-    var script = LoopScript()
+    var (queue, script) = (Queue(), LoopScript())
     script.block(in: SystemCallNumber.futex)
     for _ in 0..<14 {
       script.wait(.milliseconds(50))

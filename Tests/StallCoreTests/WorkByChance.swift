@@ -35,7 +35,7 @@ extension Watched {
 }
 
 /// No verified stall is false or outside of its bounds, and every job of at least `least` is found.
-func expectTruth(of watched: borrowing Watched, _ jobs: [Job], found least: Duration) {
+func expectTruth(of watched: Watched, _ jobs: [Job], found least: Duration) {
   let verified = watched.ended.filter(\.isVerified)
   for stall in verified {
     let middle = stall.startedAt + stall.duration.likely / 2
