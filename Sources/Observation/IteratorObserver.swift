@@ -57,6 +57,16 @@ package struct IteratorObserver: ~Copyable {
     return observation
   }
 
+  /// Nil if the thread is not where the last full look found it blocked, or that look was long ago: then look.
+  package mutating func restsStill() -> Instant? {
+    guard let last, last.isBlocked else { return nil }
+    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    guard now - lastFullLook < Self.mostUnread, (try? timesScheduled()) == last.timesScheduled else {
+      return nil
+    }
+    return now
+  }
+
   package func blockStart(of look: ThreadObservation) -> BlockStart? {
     guard look.isBlocked, let departure else { return nil }
     return BlockStart(by: BlockStart(latest: departure), after: lastElsewhere, at: look.at)

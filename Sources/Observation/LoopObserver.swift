@@ -42,6 +42,9 @@ package struct LoopObserver: ~Copyable {
     return look
   }
 
+  /// The moment, if the thread is certainly where the last look found it blocked; nil: look.
+  package func restsStill() -> Instant? { thread?.restsStill() ?? nil }
+
   /// When the block of the last look began; nil if the thread was not blocked or the kernel does not tell.
   package mutating func blockStart(of look: ThreadObservation) -> BlockStart? { thread?.blockStart(of: look) }
 

@@ -72,6 +72,16 @@ package struct ProcObserver: ~Copyable {
     return observation
   }
 
+  /// Nil if the thread is not where the last full look found it blocked, or that look was long ago: then look.
+  package mutating func restsStill() -> Instant? {
+    guard let last, last.isBlocked, last.timesScheduled > 0 else { return nil }
+    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    guard now - lastFullLook < Self.mostUnread,
+      (try? readStatistics().timesScheduled) == last.timesScheduled
+    else { return nil }
+    return now
+  }
+
   /// The files are read one after the other, so the times-scheduled count is read first and last: if it is the
   /// same and the thread was off the CPU, they all speak of the same block.
   private mutating func lookAnew(

@@ -48,6 +48,11 @@ package final class ThreadObserver {
     return look
   }
 
+  /// The moment, if the thread is certainly where the last look found it blocked; nil: look.
+  package func restsStill() -> Instant? {
+    isByIterator ? iterator?.restsStill() ?? nil : proc?.restsStill() ?? nil
+  }
+
   private func lookByIterator(
     _ isAtWork: Bool, _ readMemory: MemoryReader
   ) throws(Errno) -> ThreadObservation? {

@@ -6,6 +6,17 @@ extension StallDetector {
     if case .settled = state { true } else { false }
   }
 
+  /// The last look found the loop parked, and nothing is going on.
+  package var isAtRest: Bool { position == .parked && isSettled && !unparked.isTold }
+
+  /// All that there is to a look that finds it so still, in the same block; gives when the next one is due.
+  package func rest(at moment: Instant) -> Instant {
+    lastParked?.at = moment
+    lastRest = moment
+    countPosition(at: moment)
+    return schedule.next(after: moment, isParked: true, deadline: nil)
+  }
+
   package var isStalled: Bool {
     if case .stalled = state { true } else { false }
   }

@@ -90,6 +90,12 @@ package struct PhaseModel {
     if let last, last.state.isPaused, !look.state.isPaused { resume() }
   }
 
+  /// No phase is judged as a whole.
+  package var isSteady: Bool { request == nil && launch == nil && !isResuming }
+
+  /// Nothing has changed since the last look.
+  package mutating func rest(at moment: Instant) { last?.at = moment }
+
   /// What the model of the loop made of that look.
   package mutating func observe(
     _ look: ThreadObservation, _ position: LoopPosition, home: HomeCandidate?, _ newEpisode: () -> Int

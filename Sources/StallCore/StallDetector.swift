@@ -38,7 +38,7 @@ package final class StallDetector {
   package internal(set) var statistics = LoopStatistics()
   /// What the last look, or the end of all looking, means for a loop that comes round without being parked.
   package private(set) var saturation = SaturationAction.none
-  private var unparked: SaturationTracker
+  var unparked: SaturationTracker
   var schedule: LookSchedule
   var state = State.settled
   /// Of the present episode, or of one that is over; changed in place, since it is too large to be moved about.
@@ -75,7 +75,7 @@ package final class StallDetector {
     if needsBlockStart(look) { look.blockStart = blockStart() }
     noteResumption(look)
     if let notBefore { look.forget(before: notBefore) }
-    statistics.count(loop.home?.site.kind == .unseen ? .undecided : position, at: look.at)
+    countPosition(at: look.at)
     let action: StallAction =
       switch position {
       case .parked: handle(isNewHome ? .foundHome(look) : .parked(look))
@@ -89,6 +89,10 @@ package final class StallDetector {
     noteRest(look)
     let next = schedule.next(after: look.at, isParked: position != .working, deadline: deadline)
     return (action, next)
+  }
+
+  func countPosition(at moment: Instant) {
+    statistics.count(loop.home?.site.kind == .unseen ? .undecided : position, at: moment)
   }
 
   /// It is the end of what was short in any case, or of nothing: then it tells nothing worth its price.

@@ -33,6 +33,11 @@ struct BusyThreadWatch: ~Copyable {
     machine = try? MachineIdleTime()
   }
 
+  /// There is something for `proceed` to do.
+  func isDue(at now: Instant) -> Bool {
+    sampling.isOn || scanner.isScanning || now >= nextCheck && !detector.isOff
+  }
+
   /// When to come back, if not at the next look.
   func nextMoment(after now: Instant) -> Instant? {
     if scanner.isScanning { return now + .milliseconds(10) }
@@ -45,7 +50,7 @@ struct BusyThreadWatch: ~Copyable {
   /// After the threads that are busy were reported.
   mutating func forgetSamples() { sampling.end() }
 
-  /// Call at every look; most calls do nothing.
+  /// Call when it is due.
   mutating func proceed(at now: Instant) -> [BusyThread] {
     sampling.proceed(at: now)
     if scanner.isScanning { return proceedWithScan(at: now) }

@@ -28,6 +28,8 @@ final class FollowedThread {
   private var inquiry = HomeInquiry()
   private var passes: HomePasses
   private var hasForewarned = false
+  /// Nothing beside the thread itself is to be seen at each look.
+  private let mayRest: Bool
   var numbers = EpisodeNumbers()
   /// Came since the last look.
   private var gap: WatchGap?
@@ -47,6 +49,9 @@ final class FollowedThread {
     sight = observer.facts.sight
     self.observer = observer
     let isQueue = record.role == .mainQueue
+    mayRest =
+      !isQueue && !options.cpuOnly && context.recorder == nil && context.heartbeat == nil && !options.ping
+      && options.probe == nil
     detector = StallDetector(
       threshold: options.threshold, interval: options.interval, home: isQueue ? .mainQueue : options.home)
     detector.isBlindToLoop = options.cpuOnly
@@ -61,6 +66,7 @@ final class FollowedThread {
   }
 
   func look(dueAt due: Instant) {
+    if rest(dueAt: due) { return }
     var seen: ThreadObservation
     do throws(Errno) {
       seen = try observe()
@@ -73,6 +79,19 @@ final class FollowedThread {
     passes.tell(context)
     if let remark = remarks.next(after: seen, detector, inquiry) { context.tell(remark) }
     if !isFirst, !detector.isStalled { inquire(after: seen) }
+  }
+
+  /// While a loop rests, most looks find nothing but that: what they cost is the code that they come through, which after
+  /// half a second is in no cache. Every two seconds one is made in full all the same.
+  private func rest(dueAt due: Instant) -> Bool {
+    guard detector.isAtRest, mayRest, gap == nil, phases.isSteady, !inquiry.isWaiting, lastLook != nil,
+      let now = observer.restsStill()
+    else { return false }
+    looks.count(at: now, dueAt: due, tolerance: detector.alertInterval)
+    lastLook?.at = now
+    phases.rest(at: now)
+    nextLook = detector.rest(at: now)
+    return true
   }
 
   /// What has become of the thread since the last look.

@@ -41,12 +41,11 @@ struct ThreadRoster {
     }
   }
 
-  /// Changes who is followed; `follow` makes one of them.
+  /// Call when `nextScan` has come. Changes who is followed; `follow` makes one of them.
   mutating func proceed(
     at now: Instant, _ threads: inout [FollowedThread], _ context: WatchContext,
     follow: (ThreadRecord) -> FollowedThread?
   ) {
-    guard now >= nextScan else { return }
     nextScan = now + distance
     switch choice {
     case .main, .id: break

@@ -113,12 +113,16 @@ final class WatchLoop {
   private func look() {
     let now = Instant.now
     for thread in threads where thread.nextLook <= now { thread.look(dueAt: thread.nextLook) }
-    roster.proceed(at: now, &threads, context, follow: follow)
+    if now >= roster.nextScan { roster.proceed(at: now, &threads, context, follow: follow) }
+    if busyThreads.isDue(at: now) { lookForBusyThreads(at: now) }
+    if context.programChanges.count > 0 { context.tellProgramChanges(at: now) }
+  }
+
+  private func lookForBusyThreads(at now: Instant) {
     let busy = busyThreads.proceed(at: now)
     for thread in busy { report(thread) }
     if !busy.isEmpty { busyThreads.forgetSamples() }
     nextScan = busyThreads.nextMoment(after: now) ?? Instant(nanoseconds: .max)
-    context.tellProgramChanges(at: now)
   }
 
   private func takeSignals(isOver: Bool = false) -> WatchEnd? {

@@ -42,6 +42,19 @@ import Testing
     #expect(look.state == .sleeping)
     let next = try observer.look(isAtWork: true, readMemory: Self.reader(target.processID))
     #expect(next.hasNotMoved(since: look))
+    #expect(observer.restsStill().map { $0 >= next.at } ?? false)
+  }
+
+  @Test func whoHasMovedDoesNotRest() throws {
+    let target = try TargetProcess.start("stalling-loop", "epoll", "sleep")
+    var observer = try ProcObserver(process: target.processID, thread: target.processID)
+    #expect(observer.restsStill() == nil, "before the first look")
+    let parked = try lookAtBlocked(target.processID, &observer)
+    #expect(observer.restsStill() != nil)
+    target.signal(SIGUSR1)
+    while observer.restsStill() != nil { usleep(1_000) }
+    let look = try observer.look(isAtWork: false, readMemory: Self.reader(target.processID))
+    #expect(look.timesScheduled > parked.timesScheduled)
   }
 
   @Test(arguments: ["poll", "select"])

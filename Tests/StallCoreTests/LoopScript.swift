@@ -128,6 +128,10 @@ struct Watched {
   var isSlowAfterCapture = false
   var heartbeat: Heartbeat?
   var ping: PingLog?
+  /// A look that finds the loop where the last one found it parked is no more than that.
+  var rests = false
+  private(set) var restCount = 0
+  private var lastSeen: ThreadObservation?
 
   init() {}
 
@@ -137,6 +141,12 @@ struct Watched {
 
   mutating func look() {
     var seen = script.look
+    if rests, detector.isAtRest, let lastSeen, seen.hasNotMoved(since: lastSeen) {
+      nextLook = detector.rest(at: seen.at)
+      restCount += 1
+      return
+    }
+    lastSeen = seen
     seen.passes = PassSight.combined(
       script.breakpoint?.take(at: seen.at), PassSight.combined(beat(seen), answer(seen)))
     let script = self.script

@@ -241,6 +241,22 @@ private typealias Call = SystemCallNumber
 }
 
 extension PassTests {
+  /// Whether looks at a resting loop are made in full must not show.
+  @Test(arguments: [0.05, 0.3, 0.6]) func restingChangesNothing(load: Double) {
+    func watched(rests: Bool) -> Watched {
+      var watched = Watched()
+      watched.rests = rests
+      watched.learnEpoll()
+      watched.armBreakpoint(shots: 16)
+      _ = watched.workByChance(load: load, seed: 3, longest: 1500, jobs: 2000)
+      return watched
+    }
+    let (full, resting) = (watched(rests: false), watched(rests: true))
+    #expect(resting.restCount > 100)
+    #expect(!full.stalls.isEmpty && resting.actions == full.actions)
+    #expect(resting.detector.statistics.parkedShare == full.detector.statistics.parkedShare)
+  }
+
   @Test(arguments: [1, 16]) func loopThatIsNeverIdleIsSaturatedOnce(shots: Int) throws {
     var watched = Watched()
     watched.learnEpoll()
