@@ -3,14 +3,29 @@
 #define CLIBBPF_SHIM_H
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 
+// `types` is a file with the kernel's types; without it, the library reads those of the kernel itself.
+static inline struct bpf_object *clibbpf_open(const void *bytes, size_t count, const char *types) {
+  // Reasons are ours to tell: the library would write them to the standard error.
+  libbpf_set_print(NULL);
+  LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "stallwatch", .btf_custom_path = types);
+  return bpf_object__open_mem(bytes, count, &options);
+}
+
+// The object's own types, which belong to it.
+static inline const void *clibbpf_types(const struct bpf_object *object, uint32_t *size) {
+  struct btf *types = bpf_object__btf(object);
+  return types ? btf__raw_data(types, size) : NULL;
+}
+
 // A descriptor of its own for the only program of the object, once that is loaded; else a negated error number. The only
 // constant of the program is whom it tells of, a `clinux_task_request`.
-static inline int clibbpf_load_opened(struct bpf_object *object, const void *request, size_t size) {
+static inline int clibbpf_load(struct bpf_object *object, const void *request, size_t size) {
   struct bpf_map *constants = bpf_object__find_map_by_name(object, ".rodata");
   struct bpf_program *program = bpf_object__next_program(object, NULL);
   if (!constants || !program) return -EINVAL;
@@ -21,15 +36,18 @@ static inline int clibbpf_load_opened(struct bpf_object *object, const void *req
   return copy < 0 ? -errno : copy;
 }
 
-static inline int clibbpf_load(const void *bytes, size_t count, const void *request, size_t size) {
-  // Reasons are ours to tell: the library would write them to the standard error.
-  libbpf_set_print(NULL);
-  LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "stallwatch");
-  struct bpf_object *object = bpf_object__open_mem(bytes, count, &options);
-  if (!object) return -errno;
-  int program = clibbpf_load_opened(object, request, size);
-  bpf_object__close(object);
-  return program;
+static inline int clibbpf_become_iterator(struct bpf_program *program, struct bpf_prog_load_opts *options, long function) {
+  options->attach_btf_id = (uint32_t)function;
+  return bpf_program__set_type(program, BPF_PROG_TYPE_TRACING);
+}
+
+// From here on the program of every object that is opened is attached to the function with this number, and the library
+// need not look for it. For a program of its real type it would read the kernel's types all the same, so it gets that only
+// when all else is done. Once and for good: taking back the only handler frees the library's list, and 1.1 goes on with it.
+static inline int clibbpf_know_function(uint32_t function) {
+  LIBBPF_OPTS(libbpf_prog_handler_opts, options, .cookie = (long)function,
+              .prog_prepare_load_fn = clibbpf_become_iterator);
+  return libbpf_register_prog_handler("iter/task", BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_ITER, &options);
 }
 
 // A descriptor of the attached program, or a negated error number. `process` or `thread` limits the walk; with neither it

@@ -42,6 +42,9 @@ extension SealedBytes {
       descriptor = FileDescriptor(owning: try systemCall { unsafe clinux_memfd_create("stallwatch") })
     }
 
+    /// Of the file as it is being filled.
+    package var rawDescriptor: Int32 { descriptor.rawValue }
+
     package mutating func append(_ bytes: RawSpan) throws(Errno) {
       let raw = descriptor.rawValue
       var rest = bytes

@@ -31,8 +31,7 @@ package enum TaskIteratorRefusal: Error, Equatable, Sendable {
   }
 }
 
-/// Loading takes some 20 ms and 10 MB for a moment, in which libbpf reads the kernel's types; what stays is a descriptor.
-/// It tells of this process and of no other, whoever reads. Where the rights to load it come from our file, it tells of a
+/// What stays of it with us is a descriptor. It tells of this process and of no other, whoever reads. Where the rights to load it come from our file, it tells of a
 /// thread only what our caller may see of it without them; otherwise such a thread is passed over, at each read anew. A
 /// class, because all threads that are followed share it.
 package final class TaskProgram: Sendable {
@@ -50,14 +49,12 @@ package final class TaskProgram: Sendable {
 
   /// With the rights of this process.
   static func load(process: Int32) throws(Errno) -> SharedFile {
-    let bytes = PackageResources.task_iterator_bpf_o
-    let answer = unsafe TaskRequest(process: process).withBytes { request in
-      unsafe bytes.withUnsafeBytes {
-        unsafe clibbpf_load($0.baseAddress, $0.count, request.baseAddress, request.count)
-      }
+    let request = TaskRequest(process: process)
+    do throws(Errno) { return try TaskObject.loadQuickly(request) } catch {
+      // Asked again it would be refused again, and each refusal can be a line in a log.
+      if error == .notPermitted { throw error }
     }
-    guard answer >= 0 else { throw Errno(-answer) }
-    return SharedFile(FileDescriptor(owning: answer))
+    return try TaskObject().load(request)
   }
 
   /// Over all threads of the process, or over one.

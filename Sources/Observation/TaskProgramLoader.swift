@@ -9,7 +9,7 @@ internal import Linux
 package enum TaskProgramLoader {
   /// What makes the program a loader instead; the id follows.
   package static let hiddenArgument = "iterator-loader"
-  /// It takes some 30 ms.
+  /// It takes some 10 ms.
   private static let patience: Int64 = 5_000_000_000
 
   static func load(process: Int32) throws(Errno) -> SharedFile {

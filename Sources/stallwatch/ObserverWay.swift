@@ -31,8 +31,8 @@ struct ObserverWay {
     }
   }
 
-  /// For whoever copies stacks, whatever looks are made by: copies prove themselves. It takes some 20 ms, for which the
-  /// first look need not wait.
+  /// For whoever copies stacks, whatever looks are made by: copies prove themselves. It takes some milliseconds, for
+  /// which the first look need not wait.
   mutating func loadForCopies() { if mayCopyByIt, loaded == nil { loaded = Self.load(process) } }
 
   private static func load(_ process: Int32) -> Result<TaskProgram, TaskIteratorRefusal> {

@@ -2,6 +2,7 @@
 
 import Linux
 import Observation
+import TestSupport
 
 extension FuzzedParser {
   static var kernelFiles: [FuzzedParser] {
@@ -30,6 +31,8 @@ extension FuzzedParser {
         _ = StolenTime.parse(text.span)
       },
       FuzzedParser("kallsyms", texts: [kernelSymbols], run: findKernelSymbols),
+      FuzzedParser(
+        "types", seeds: [TypeTableBuilder.kernel.bytes, TypeTableBuilder.program.bytes], run: reduceTypes),
       perfRecords, perfRecordsOfTheKernel,
     ]
   }
@@ -74,6 +77,18 @@ extension FuzzedParser {
       expect(map.region(containing: region.end - 1) == region, "a mapping's last byte is not found")
     }
     for address in [0, end, .max] { _ = map.region(containing: address) }
+  }
+}
+
+// None of these bytes is the target's. But what the kernel tells of its types is read in the watch itself.
+extension FuzzedParser {
+  private static func reduceTypes(_ bytes: [UInt8]) {
+    guard let kernel = TypeTable(KernelBytes(bytes)),
+      let program = TypeTable(KernelBytes(TypeTableBuilder.program.bytes))
+    else { return }
+    let reduced = ReducedTypes(of: kernel, for: program).bytes
+    expect(TypeTable(KernelBytes(reduced)) != nil, "the smaller table is none")
+    _ = ReducedTypes(of: program, for: kernel)
   }
 }
 
