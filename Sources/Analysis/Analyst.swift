@@ -295,6 +295,6 @@ extension Analyst {
   }
 
   private func isLarger(than most: UInt64) -> Bool {
-    processID.flatMap { try? residentBytes(of: $0) }.map { $0 > most } ?? false
+    processID.flatMap { try? MemorySize(process: $0) }.map { $0.residentBytes > most } ?? false
   }
 }

@@ -38,7 +38,7 @@ package enum ThreadList {
 
   /// A thread that has the memory and the files of the process: the first one, or another where that has ended.
   package static func witness(of process: Int32) -> Int32 {
-    let first = try? readPseudoFile("/proc/\(process)/stat")
+    let first = try? readPseudoFile("/proc/\(process)/task/\(process)/stat")
     guard let first, let stat = ThreadStat(first.span), stat.hasEnded else { return process }
     return living(of: process).first ?? process
   }

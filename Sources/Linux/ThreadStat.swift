@@ -18,8 +18,6 @@ package struct ThreadStat: Sendable, Equatable {
   package var threads: Int
   /// In clock ticks since boot: with the id, the identity of a task.
   package var startTicks: UInt64
-  /// All mappings of the process together.
-  package var virtualBytes: UInt64
   /// Where the program's code and first stack lie: another value means that the process runs another program. Zeros
   /// to those who may not look into it.
   package var image: ImageMark
@@ -67,7 +65,6 @@ package struct ThreadStat: Sendable, Equatable {
     systemTicks = fields[15]
     threads = Int(truncatingIfNeeded: fields[20])
     startTicks = fields[22]
-    virtualBytes = fields[23]
     image = ImageMark(codeStart: fields[26], codeEnd: fields[27], stackStart: fields[28])
     processor = Int32(truncatingIfNeeded: fields[39])
   }

@@ -34,7 +34,7 @@ package struct GroupMember: Equatable, Sendable {
 package struct CapturedGroup {
   /// In the order in which they were asked for.
   package let results: [Result<RawCapture, CaptureFailure>]
-  /// The list of mappings that was read last, if it has not changed since; nil: it must be read.
+  /// The list of mappings that was read last, if it has not changed since; nil: it must be read, or nobody asked.
   package let maps: SealedBytes?
 }
 
@@ -43,17 +43,18 @@ extension CaptureHelper {
   package static let mostTogether = CaptureRequest.mostMemoryBytes / CaptureReply.headerSize
 
   /// Copies threads that nobody need be held for, at most `mostTogether`; their stack bytes share one file. A failure that
-  /// is passing says no more than that the thread must be asked for alone.
+  /// is passing says no more than that the thread must be asked for alone. `asksForMaps`: whether the list of mappings that
+  /// was read last is still right, too.
   package mutating func capture(
     processID: Int32, together members: [GroupMember], rules: CaptureRules,
-    stackBytes: Int = usualStackBytes, deadline: Duration = .milliseconds(20)
+    asksForMaps: Bool = false, stackBytes: Int = usualStackBytes, deadline: Duration = .milliseconds(20)
   ) throws(CaptureFailure) -> CapturedGroup {
     var request = CaptureRequest(kind: .threads, processID: processID, threadID: processID)
     request.rules = rules
     request.count = stackBytes
     request.patience = deadline.nanoseconds
     request.members = members
-    request.knownMaps = mapsKnown(of: processID)?.question
+    request.knownMaps = asksForMaps ? mapsKnown(of: processID)?.question : nil
     let answer = try ask(request, deadline)
     guard let replies = answer.reply.replies(count: members.count) else { throw .malformedReply }
     let stacks = answer.file.map(SealedBytes.init)
@@ -72,7 +73,7 @@ extension CaptureRequest {
   private static let mostShare: Int64 = 8
 
   /// Whom a group question asks for; nil for nonsense.
-  var members: [GroupMember]? {
+  package var members: [GroupMember]? {
     get {
       var reader = MessageReader(bytes)
       let members = try? reader.list { (reader) throws(MessageReader.Malformed) in

@@ -49,7 +49,8 @@ extension ThreadCamera {
     let rules = CaptureRules(mayStop: mayStop, isDump: true)
     guard
       let group = try? helper.capture(
-        processID: handle.id, together: members, rules: rules, deadline: deadlineTogether),
+        processID: handle.id, together: members, rules: rules, asksForMaps: mappings.isWantedByDump,
+        deadline: deadlineTogether),
       // Its id may have been somebody else's by then.
       !handle.hasEnded
     else { return [:] }

@@ -69,9 +69,7 @@ final class HeartbeatHunt: Sendable {
 
   /// Of all mappings together; nil when the process has ended.
   private var virtualBytes: UInt64? {
-    guard let text = try? readPseudoFile("/proc/\(process)/stat"), let stat = ThreadStat(text.span),
-      !stat.hasEnded
-    else { return nil }
-    return stat.virtualBytes
+    let size = try? MemorySize(process: process)
+    return size.map(\.virtualBytes).flatMap { $0 > 0 ? $0 : nil }
   }
 }

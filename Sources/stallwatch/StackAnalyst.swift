@@ -70,7 +70,12 @@ final class StackAnalyst {
 
   /// Asks for threads that were copied together, which takes less than asking for each.
   func ask(together captured: [CapturedThread]) -> [PendingStack] {
-    let threads = captured.map(withMaps)
+    var maps: SealedBytes?
+    let threads = captured.map {
+      let thread = withMaps($0, maps)
+      maps = thread.maps ?? maps
+      return thread
+    }
     let asked = threads.indices.filter { index in
       if case .success = threads[index].result { threads[index].maps != nil } else { false }
     }
@@ -82,9 +87,12 @@ final class StackAnalyst {
     return threads.enumerated().map { PendingStack(thread: $1, question: ofThread[$0]) }
   }
 
-  private func withMaps(_ captured: CapturedThread) -> CapturedThread {
+  /// `read`: the list that was read for another thread of the same moment.
+  private func withMaps(_ captured: CapturedThread, _ read: SealedBytes? = nil) -> CapturedThread {
     var thread = captured
-    if case .success = thread.result { thread.maps = thread.maps ?? analyst.readMaps(of: thread.threadID) }
+    if case .success = thread.result {
+      thread.maps = thread.maps ?? read ?? analyst.readMaps(of: thread.threadID)
+    }
     return thread
   }
 

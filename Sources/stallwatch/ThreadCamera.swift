@@ -181,7 +181,9 @@ final class ThreadCamera {
   /// Only for a copy that needs them.
   func maps(for thread: Int32, _ result: Result<RawCapture, CaptureFailure>) -> SealedBytes? {
     guard case .success = result else { return nil }
-    return mappings.maps(of: process) { try? helper.readMaps(processID: process, threadID: thread) }
+    return mappings.maps(of: process, seenBy: thread) {
+      try? helper.readMaps(processID: process, threadID: thread)
+    }
   }
 
   func beginDump() { mappings.beginDump() }

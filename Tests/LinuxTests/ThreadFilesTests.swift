@@ -1,5 +1,6 @@
 // The per-thread files of /proc: real text, hostile names, and text that is cut anywhere.
 
+import Glibc
 import Linux
 import Testing
 
@@ -7,6 +8,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 private func stat(_ text: [UInt8]) -> ThreadStat? { ThreadStat(text.span) }
 private func statistics(_ text: [UInt8]) -> SchedulerStatistics? { SchedulerStatistics(text.span) }
 private func detail(_ text: [UInt8]) -> SchedulerDetail? { SchedulerDetail(text.span) }
+private func size(_ text: [UInt8]) -> MemorySize? { MemorySize(text.span) }
 private func record(_ text: [UInt8]) -> SystemCallRecord? { SystemCallRecord(text.span) }
 
 @Suite struct ThreadStatTests {
@@ -139,5 +141,21 @@ private func record(_ text: [UInt8]) -> SystemCallRecord? { SystemCallRecord(tex
   @Test func emptyTextTellsNothing() {
     let status = ProcessStatus(bytes("").span)
     #expect(status.threadGroup == nil && status.tracer == nil && !status.isDumpingCore)
+  }
+}
+
+@Suite struct MemorySizeTests {
+  @Test func twoNumbersOfPagesAreRead() throws {
+    let whole = try #require(size(bytes("5120 1280 640 1 0 300 0\n")))
+    #expect(whole.virtualBytes == 5120 * 4096 && whole.residentBytes == 1280 * 4096)
+    #expect(size(bytes("")) == nil && size(bytes("5120")) == nil)
+  }
+
+  @Test func aThreadSeesWhatItsProcessHas() throws {
+    let process = getpid()
+    let own = try MemorySize(process: process)
+    let seen = try MemorySize(process: process, thread: process)
+    #expect(own.virtualBytes >= own.residentBytes && own.residentBytes > 0 && seen.residentBytes > 0)
+    #expect(throws: Errno.noSuchFile) { _ = try MemorySize(process: process, thread: 1 << 30) }
   }
 }

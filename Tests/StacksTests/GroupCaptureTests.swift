@@ -101,7 +101,8 @@ import Testing
 
   private static func mapsOfCopies(_ process: Int32, by helper: inout CaptureHelper) throws -> SealedBytes? {
     try helper.capture(
-      processID: process, together: [GroupMember(threadID: process)], rules: still, deadline: patience
+      processID: process, together: [GroupMember(threadID: process)], rules: still, asksForMaps: true,
+      deadline: patience
     ).maps
   }
 

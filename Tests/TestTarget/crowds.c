@@ -77,9 +77,17 @@ static void *sleep_for_ever(void *unused) {
   return unused;
 }
 
-// parked-crowd COUNT: so many threads that never run, and a loop that stalls for 300 ms again and again.
+// Neighbours with different protection are mappings of their own.
+static void map_pages(size_t total) {
+  char *pages = mmap(NULL, total * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  for (size_t i = 0; i < total; i += 2)
+    if (mprotect(pages + i * 4096, 4096, PROT_READ | PROT_WRITE)) break;
+}
+
+// parked-crowd COUNT [MAPPINGS]: so many threads that never run, and a loop that stalls for 300 ms again and again.
 PROGRAM(parked_crowd, "parked-crowd") {
   for (int i = count > 0 ? atoi(arguments[0]) : 1; i > 0; i--) start_small(sleep_for_ever, NULL);
+  if (count > 1) map_pages(strtoul(arguments[1], NULL, 10));
   int epoll = epoll_create1(EPOLL_CLOEXEC);
   ready();
   for (;;) {
@@ -104,10 +112,7 @@ PROGRAM(birth_chain, "birth-chain") {
 
 // many-mappings COUNT: so many mappings, or as many as the kernel allows.
 PROGRAM(many_mappings, "many-mappings") {
-  size_t total = count > 0 ? strtoul(arguments[0], NULL, 10) : 1000;
-  char *pages = mmap(NULL, total * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  for (size_t i = 0; i < total; i += 2)
-    if (mprotect(pages + i * 4096, 4096, PROT_READ | PROT_WRITE)) break;
+  map_pages(count > 0 ? strtoul(arguments[0], NULL, 10) : 1000);
   int epoll = epoll_create1(EPOLL_CLOEXEC);
   ready();
   for (;;) {
