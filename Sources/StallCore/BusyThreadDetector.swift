@@ -80,6 +80,13 @@ package struct BusyThreadDetector: Sendable {
   /// How far apart the checks of the whole process are.
   package var checkInterval: Duration { window / 3 }
 
+  /// How long to wait after the next check if it finds nothing, when one takes so long: all together they are to take no
+  /// more than a two-thousandth of a core, but there is one in each window.
+  package func calmInterval(costing cost: Duration) -> Duration {
+    guard lastCheck != nil, baseline.isEmpty, busy.isEmpty else { return checkInterval }
+    return min(max(checkInterval, cost * 2_000), window)
+  }
+
   /// Whether any thread can be above the threshold: if the whole process used less than that, none did, and nobody needs
   /// to look at the threads. Call every `checkInterval`.
   package mutating func isScanNeeded(processCPUTime: Duration, at now: Instant) -> Bool {

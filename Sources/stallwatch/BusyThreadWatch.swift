@@ -61,7 +61,9 @@ struct BusyThreadWatch: ~Copyable {
       sampling.end()
       return []
     }
+    let calmInterval = detector.calmInterval(costing: cost)
     guard let used = readCPUTime(), detector.isScanNeeded(processCPUTime: used, at: now) else {
+      nextCheck = now + calmInterval
       sampling.end()
       return []
     }

@@ -21,6 +21,26 @@ import Testing
     #expect(!first && !calm && busy)
   }
 
+  @Test func costlyChecksAreMadeLessOftenWhileTheyFindNothing() {
+    var detector = detector
+    func check(_ seconds: Int, used: Double) -> (isScanNeeded: Bool, next: Duration) {
+      let interval = detector.calmInterval(costing: .milliseconds(2))
+      return (
+        detector.isScanNeeded(
+          processCPUTime: .seconds(used), at: Instant(nanoseconds: 0) + .seconds(seconds)), interval
+      )
+    }
+    let first = check(0, used: 0), calm = check(1, used: 0.1), busy = check(4, used: 3)
+    #expect(first.next == .seconds(1) && calm.next == .seconds(3) && busy.next == .seconds(3))
+    #expect(!first.isScanNeeded && !calm.isScanNeeded && busy.isScanNeeded)
+    let cheap = [0, 1].map { detector.calmInterval(costing: .milliseconds($0)) }
+    #expect(cheap == [.seconds(1), .seconds(2)])
+    #expect(detector.scan([sample(1, at: 4, used: 3)]).isEmpty)
+    #expect(check(5, used: 4).next == .seconds(1))
+    #expect(detector.scan([sample(1, at: 7, used: 5.9)]).map(\.threadID) == [1])
+    #expect(check(8, used: 6).next == .seconds(1))
+  }
+
   @Test func busyThreadIsToldOnceAndEnds() {
     var detector = detector
     #expect(detector.scan([sample(1, at: 0, used: 0), sample(2, at: 0, used: 0)]).isEmpty)
