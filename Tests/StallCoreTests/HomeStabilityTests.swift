@@ -48,9 +48,7 @@ private typealias Call = SystemCallNumber
 
   /// Under full load the loop is never seen to park, and what its callbacks wait for is seen again and again.
   @Test func loopThatPassesKeepsItsHome() {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 16)
+    var watched = Watched.withBreakpoint(shots: 16)
     for _ in 0..<3000 {
       watched.script.pass()
       watched.proceed(.milliseconds(9), running: true)

@@ -222,6 +222,14 @@ struct Watched {
     return log.sight()
   }
 
+  /// The home is known, and a breakpoint armed behind its wait.
+  static func withBreakpoint(shots: Int) -> Watched {
+    var watched = Watched()
+    watched.learnEpoll()
+    watched.armBreakpoint(shots: shots)
+    return watched
+  }
+
   mutating func armBreakpoint(shots: Int) {
     script.breakpoint = ScriptedBreakpoint(shots: shots, armedAt: script.now)
   }

@@ -8,9 +8,7 @@ private typealias Call = SystemCallNumber
 @Suite struct PassDuringCaptureTests {
   /// Between the look and the one right after the capture the loop comes round.
   @Test func passDuringACaptureIsNotOverlooked() throws {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 16)
+    var watched = Watched.withBreakpoint(shots: 16)
     watched.park()
     watched.proceed(.seconds(1), running: false)
     watched.proceed(.milliseconds(300), running: true)
@@ -28,9 +26,7 @@ private typealias Call = SystemCallNumber
 
   /// We got no CPU between a capture and the look after it: the thread has ended its work, parked, and been woken.
   @Test func parkDuringACaptureIsNotOverlooked() throws {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 16)
+    var watched = Watched.withBreakpoint(shots: 16)
     watched.park()
     watched.proceed(.seconds(1), running: false)
     watched.proceed(.milliseconds(300), running: true)

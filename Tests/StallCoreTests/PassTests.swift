@@ -7,9 +7,7 @@ private typealias Call = SystemCallNumber
 
 @Suite struct PassTests {
   @Test func computingAfterAParkIsVerifiedWithExactTimes() throws {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 4)
+    var watched = Watched.withBreakpoint(shots: 4)
     watched.park()
     watched.proceed(.milliseconds(930), running: false)
     let start = watched.script.now
@@ -23,9 +21,7 @@ private typealias Call = SystemCallNumber
   }
 
   @Test(arguments: [1, 4, 16]) func loopUnderFullLoadIsNoStall(shots: Int) {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: shots)
+    var watched = Watched.withBreakpoint(shots: shots)
     for _ in 0..<1000 {
       watched.script.pass()
       watched.proceed(.milliseconds(19), running: true)
@@ -36,9 +32,7 @@ private typealias Call = SystemCallNumber
   }
 
   @Test(arguments: [1, 16]) func jobsJustBelowTheThresholdAreNoStall(shots: Int) {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: shots)
+    var watched = Watched.withBreakpoint(shots: shots)
     for _ in 0..<100 {
       watched.script.pass()
       watched.proceed(.milliseconds(490), running: true)
@@ -48,9 +42,7 @@ private typealias Call = SystemCallNumber
   }
 
   @Test func longJobAmongManyShortOnesIsFoundWithExactTimes() throws {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 16)
+    var watched = Watched.withBreakpoint(shots: 16)
     for round in 0..<100 {
       watched.script.pass()
       watched.proceed(.milliseconds(round == 50 ? 713 : 11), running: true)
@@ -65,9 +57,7 @@ private typealias Call = SystemCallNumber
 
   /// What node does while it allocates: helpers are waited for now and then, which no look sees.
   @Test func unseenSleepsWithoutAPassAreWork() throws {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 4)
+    var watched = Watched.withBreakpoint(shots: 4)
     watched.park()
     watched.proceed(.seconds(1), running: false)
     for _ in 0..<80 {
@@ -83,9 +73,7 @@ private typealias Call = SystemCallNumber
 
   /// As when a file is written and brought to the disk: between the last look at the work and the park it sleeps often.
   @Test func unseenSleepsBeforeTheParkBelongToTheStall() throws {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 4)
+    var watched = Watched.withBreakpoint(shots: 4)
     watched.park()
     watched.proceed(.seconds(1), running: false)
     let start = watched.script.now
@@ -106,9 +94,7 @@ private typealias Call = SystemCallNumber
 
   /// The same, and the loop has come round once more before the look that finds it parked: when the work was over is not known.
   @Test func endOfWorkThatSleepsOftenIsTakenInTheMiddle() throws {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 4)
+    var watched = Watched.withBreakpoint(shots: 4)
     watched.park()
     watched.proceed(.seconds(1), running: false)
     let start = watched.script.now
@@ -136,9 +122,7 @@ private typealias Call = SystemCallNumber
   }
 
   @Test func stopWithinAQuietStretchDoesNotCount() {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 4)
+    var watched = Watched.withBreakpoint(shots: 4)
     watched.park()
     watched.proceed(.seconds(1), running: false)
     watched.proceed(.milliseconds(300), running: true)
@@ -152,9 +136,7 @@ private typealias Call = SystemCallNumber
 
   /// Nothing sees that a woken thread has left the loop's wait before it runs again.
   @Test func parkThatNoLookSawIsNoWork() throws {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 16)
+    var watched = Watched.withBreakpoint(shots: 16)
     watched.park()
     watched.proceed(.seconds(1), running: false)
     for _ in 0..<40 {
@@ -191,9 +173,7 @@ private typealias Call = SystemCallNumber
   /// The loop leaves its park and is stopped before any look finds it at work.
   @Test(arguments: [ThreadState.stopped, .frozen]) func stopRightAfterAParkDoesNotCount(_ state: ThreadState)
   {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 16)
+    var watched = Watched.withBreakpoint(shots: 16)
     watched.park()
     watched.proceed(.seconds(1), running: false)
     watched.script.run(.milliseconds(1))
@@ -229,9 +209,7 @@ private typealias Call = SystemCallNumber
   @Test(arguments: [0.3, 0.6, 0.85, 0.97, 1.0], [1, 4, 16]) func judgementAgreesWithTheTruth(
     load: Double, shots: Int
   ) {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: shots)
+    var watched = Watched.withBreakpoint(shots: shots)
     let jobs = watched.workByChance(load: load, seed: UInt64(shots), longest: 1500)
     // The pass that ends a long park uses up a single shot, and the first look at the job may be the last of a calm time:
     // then it takes the longest distance of calm looks, not of alert ones.
@@ -258,9 +236,7 @@ extension PassTests {
   }
 
   @Test(arguments: [1, 16]) func loopThatIsNeverIdleIsSaturatedOnce(shots: Int) throws {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: shots)
+    var watched = Watched.withBreakpoint(shots: shots)
     watched.park()
     watched.proceed(.seconds(1), running: false)
     for _ in 0..<300 {
@@ -283,9 +259,7 @@ extension PassTests {
   }
 
   @Test func oneLongJobIsNoSaturation() {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 16)
+    var watched = Watched.withBreakpoint(shots: 16)
     watched.park()
     watched.proceed(.seconds(1), running: false)
     watched.proceed(.seconds(2), running: true)
@@ -294,9 +268,7 @@ extension PassTests {
   }
 
   @Test func loopThatIdlesNowAndThenIsNotSaturated() {
-    var watched = Watched()
-    watched.learnEpoll()
-    watched.armBreakpoint(shots: 16)
+    var watched = Watched.withBreakpoint(shots: 16)
     for _ in 0..<200 {
       watched.script.block(in: Call.epollWait, 5)
       watched.proceed(.milliseconds(2), running: false)
