@@ -68,7 +68,7 @@ let package = Package(
       name: "Fuzz",
       dependencies: [
         "StallCore", "Linux", "Observation", "Stacks", "Symbols", "Analysis", "Diagnosis", "Reports",
-        "CommandLineOptions", "Recordings", "TestSupport",
+        "CommandLineOptions", "Recordings", "CCompression", "TestSupport",
       ],
       path: "Tests/Fuzz", swiftSettings: settings),
     .executableTarget(

@@ -1,6 +1,6 @@
 // What the report thread and its analyst say to each other. Files travel beside the messages.
 
-internal import Linux
+package import Linux
 internal import Stacks
 internal import StallCore
 
@@ -96,7 +96,7 @@ struct StackQuestion {
 
 /// From the analyst to the report thread. It may be in the hands of whoever wrote the target's files by now: what it
 /// asks for is checked, and what it says is only shown.
-enum AnalystMessage {
+package enum AnalystMessage {
   /// It has started. The number of limits that it could not put on itself.
   case hello(missingLimits: Int)
   /// How far the analysis has come, of one question or of several with the same answer. What is said comes beside it where
@@ -114,7 +114,7 @@ enum AnalystMessage {
   static let mostInlineBytes = 32_768
   static let mostContentBytes = 32 << 20
 
-  var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var writer = MessageWriter()
     switch self {
     case .hello(let missing):
@@ -143,7 +143,7 @@ enum AnalystMessage {
     return writer.bytes
   }
 
-  init(decoding bytes: [UInt8]) throws(MessageReader.Malformed) {
+  package init(decoding bytes: [UInt8]) throws(MessageReader.Malformed) {
     var reader = MessageReader(bytes)
     switch try reader.word() {
     case 0: self = .hello(missingLimits: try reader.integer(in: 0...16))

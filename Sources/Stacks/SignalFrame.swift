@@ -2,7 +2,7 @@
 
 /// `struct rt_sigframe` (arch/x86/include/asm/sigframe.h): the handler's return address, a `ucontext` (flags, link,
 /// `stack_t`, `struct sigcontext`; arch/x86/include/uapi/asm), and more. Offsets are from its first byte.
-enum SignalFrame {
+package enum SignalFrame {
   private static let flags = 8
   private static let link = 16
   private static let alternateStack = 24
@@ -19,7 +19,7 @@ enum SignalFrame {
   /// Told by what the frame says of the alternate stack: that it contains the frame itself. The kernel puts frames 8
   /// bytes below a multiple of 16 (`get_sigframe`, arch/x86/kernel/signal.c). At most a word of ours is wrong then: a
   /// walk that does not come by never looks at what was copied from there.
-  static func otherStackPointer(in bytes: UnsafeRawBufferPointer, at address: UInt64) -> UInt64? {
+  package static func otherStackPointer(in bytes: UnsafeRawBufferPointer, at address: UInt64) -> UInt64? {
     var offset = Int((8 &- address) & 15)
     let count = bytes.count
     while offset + size <= count {

@@ -65,7 +65,7 @@ package struct SampleBatch: Sendable {
 /// A timer of the thread's own time on a CPU interrupts it again and again; the kernel copies in the interrupt, which takes
 /// as long as one of `PerfCapture`. Where the thread sleeps, nothing happens at all.
 package struct StackSampler: ~Copyable {
-  static let stackBytes: UInt32 = 8192
+  package static let stackBytes: UInt32 = 8192
   /// Registers, sizes, the kernel's part and the header of a record beside the stack.
   private static let recordBytes = Int(stackBytes) + 512
   /// An unprivileged user may have 516 KB for all events together (`kernel.perf_event_mlock_kb`), these pages and another.

@@ -18,7 +18,8 @@ struct FuzzedParser {
   }
 
   static var all: [FuzzedParser] {
-    kernelFiles + moduleFiles + stacks + texts + messages + observations + recordingFiles + proofsOfLife
+    kernelFiles + moduleFiles + packedSections + stacks + texts + messages + observations + recordingFiles
+      + proofsOfLife
   }
 
   static func named(_ name: String) -> FuzzedParser? { all.first { $0.name == name } }

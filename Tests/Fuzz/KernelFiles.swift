@@ -2,6 +2,7 @@
 
 import Linux
 import Observation
+import StallCore
 import TestSupport
 
 extension FuzzedParser {
@@ -25,10 +26,21 @@ extension FuzzedParser {
       FuzzedParser("wchan", texts: ["do_epoll_wait", "futex_do_wait.isra.0\n", "0"]) {
         _ = KernelFunction.kind(of: $0.span)
       },
+      FuzzedParser("statm", seeds: [file("statm"), Array("18446744073709551615 1\n".utf8)]) {
+        _ = MemorySize($0.span)
+      },
+      FuzzedParser("kernel-stack", texts: [kernelStack]) { text in
+        let lines = text.count { $0 == UInt8(ascii: "\n") } + 1
+        expect(KernelFrame.frames(of: text).count <= lines, "more functions than lines")
+      },
+      FuzzedParser(
+        "task-sample", seeds: [[UInt8](0...255), [UInt8](repeating: 255, count: 512)], run: readTasks),
       FuzzedParser("surroundings", texts: surroundings) { text in
         _ = CgroupQuota.parse(text.span)
         _ = PressureFile.parse(text.span)
         _ = StolenTime.parse(text.span)
+        _ = MachineIdleTime.parse(text.span)
+        _ = KernelRelease(text.span)
       },
       FuzzedParser("kallsyms", texts: [kernelSymbols], run: findKernelSymbols),
       FuzzedParser(
@@ -54,7 +66,15 @@ extension FuzzedParser {
     "usage_usec 9\nnr_periods 5\nnr_throttled 4\nthrottled_usec 18446744073709551615\n",
     "nr_throttled 4\nthrottled_time 99\n", "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3\n",
     "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345\nfull avg10=0.00 total=1\n",
+    "350735.47 234388.90\n", "6.1.0-13-amd64\0",
   ]
+
+  private static let kernelStack = """
+    [<0>] ep_poll+0x3a1/0x3d0
+    [<0>] fuse_dev_do_read+0xffffffffffffffff/0x1 [fuse]
+    [<0>] 0xffffffffc0a00040
+
+    """
 
   private static var hostileMaps: [UInt8] {
     Array(
@@ -89,6 +109,21 @@ extension FuzzedParser {
     let reduced = ReducedTypes(of: kernel, for: program).bytes
     expect(TypeTable(KernelBytes(reduced)) != nil, "the smaller table is none")
     _ = ReducedTypes(of: program, for: kernel)
+  }
+}
+
+// What the task iterator writes: one record after the other.
+extension FuzzedParser {
+  private static func readTasks(_ bytes: [UInt8]) {
+    let data = unsafe bytes.span.bytes
+    for position in stride(from: 0, through: bytes.count, by: 8) {
+      guard let sample = TaskSample(data, at: position) else { continue }
+      expect(position + TaskSample.byteCount <= bytes.count, "a sample lies outside the data")
+      expect("RSDTtXZPI".utf8.contains(sample.state), "a state that has no letter")
+      sample.withName { expect($0.count <= 16, "a name without an end") }
+      expect((sample.runNanosecondsAtArrival ?? 0) <= sample.runNanoseconds, "it ran before it came")
+      _ = (sample.isFrozen, sample.isKernelThread, sample.departedAt, sample.image, sample.registers)
+    }
   }
 }
 

@@ -14,6 +14,10 @@ extension FuzzedParser {
       ) {
         guard var request = CaptureRequest(decoding: $0) else { return }
         expect(CaptureRequest(decoding: request.encoded()) == request, "a request changes on its way")
+        if let members = request.members {
+          request.members = members
+          expect(request.members == members, "members of a group change on their way")
+        }
         guard let blocked = request.blocked else { return }
         request.blocked = blocked
         expect(request.blocked == blocked, "registers change on their way")
@@ -31,6 +35,11 @@ extension FuzzedParser {
         guard let regions = [MemoryRegion](decoding: $0) else { return }
         expect(regions.allSatisfy { $0.start < $0.end }, "a mapping without a byte")
       },
+      FuzzedParser("analyst-wish", seeds: wishes) {
+        guard let message = try? AnalystMessage(decoding: $0) else { return }
+        let again = try? AnalystMessage(decoding: message.encoded)
+        expect(again?.encoded == message.encoded, "a message changes on its way")
+      },
       FuzzedParser("analyst-message", seeds: analyses) {
         guard let analysis = try? Analysis(decoding: $0) else { return }
         let again = try? Analysis(decoding: analysis.encoded)
@@ -46,6 +55,17 @@ extension FuzzedParser {
     var analysis = Analysis(end: .root, frames: [frame, Frame(programCounter: 1, trust: .exact)])
     analysis.remarks = ["a remark"]
     return [analysis.encoded, Analysis(end: .loop, frames: []).encoded]
+  }
+
+  private static var wishes: [[UInt8]] {
+    let map = MemoryMap(parsing: Array("1000-2000 r-xp 0 08:01 1 /a\n".utf8))
+    let messages: [AnalystMessage] =
+      map.regions.map { .wantsMapping($0) } + [
+        .hello(missingLimits: 1), .wantsPerfMap, .wantsDebugFile(path: Array("/usr/lib/debug/a".utf8)),
+        .answer(ids: [1, 2], isFinal: true, content: analyses[0]),
+        .answers([(ids: [1], content: analyses[0]), (ids: [2, 3], content: analyses[1])]),
+      ]
+    return messages.map(\.encoded)
   }
 
   private static var facts: [[UInt8]] {
@@ -65,7 +85,12 @@ extension FuzzedParser {
     var ofRegisters = CaptureRequest(kind: .thread, processID: 7, threadID: 8)
     ofRegisters.blocked = BlockedRegisters(
       threadID: 8, registers: registers, timesScheduled: 1, runNanoseconds: .max)
-    return [CaptureRequest(kind: .maps, processID: 7, threadID: 8), ofRegisters].map { $0.encoded() }
+    var ofGroup = CaptureRequest(kind: .threads, processID: 7, threadID: 7)
+    ofGroup.members = [
+      GroupMember(threadID: 8, blocked: ofRegisters.blocked, nextStack: .max),
+      GroupMember(threadID: 9, isParked: true),
+    ]
+    return [CaptureRequest(kind: .maps, processID: 7, threadID: 8), ofRegisters, ofGroup].map { $0.encoded() }
   }
 
   private static var replies: [[UInt8]] {

@@ -18,7 +18,48 @@ extension FuzzedParser {
       FuzzedParser("instructions", seeds: [[0x41, 0xFF, 0x94, 0x24, 1, 2, 3], [0xE8, 1, 2, 3, 4]]) {
         _ = Instructions.endInCall(Array($0.suffix(Instructions.longestCall)))
       },
+      FuzzedParser("unwind-rules", seeds: HostileRules.seeds) { bytes in
+        let rules = HostileRules(bytes)
+        check(unwinder.walk(rules.snapshot, in: rules.space), rules.space)
+      },
+      FuzzedParser("signal-frame", seeds: [signalFrame], run: findSignalFrame),
+      FuzzedParser("sample-rest", seeds: [[0, 0] + Array(0...255)], run: completeSample),
     ]
+  }
+
+  /// Flags, no link, an alternate stack that holds the frame, and the stack pointer of the interrupted one.
+  private static var signalFrame: [UInt8] {
+    var words = [UInt64](repeating: 0, count: 24)
+    (words[1], words[2], words[4], words[6], words[22]) = (0, 7, signalStack, 0x4000, 0x7FFF_0000)
+    return words.flatMap(\.inputBytes)
+  }
+
+  private static let signalStack: UInt64 = 0x1000
+
+  private static func findSignalFrame(_ bytes: [UInt8]) {
+    for start in [signalStack, 0, .max - 64] as [UInt64] {
+      unsafe bytes.withUnsafeBytes { _ = unsafe SignalFrame.otherStackPointer(in: $0, at: start) }
+    }
+  }
+
+  /// The last bytes of a sample are found again in a copy that begins somewhere before them, or not.
+  private static func completeSample(_ bytes: [UInt8]) {
+    var input = Input(bytes)
+    let start = UInt64(input.number(UInt16.self))
+    let count = Int(StackSampler.stackBytes)
+    let period = max(1, input.rest.count)
+    let stack = (0..<count).map { input.rest.isEmpty ? 0 : input.rest[input.rest.startIndex + $0 % period] }
+    var registers = Registers()
+    registers[Registers.stackPointer] = start &* 3
+    registers[Registers.programCounter] = 0x1000
+    let sample = StackSample(at: Instant(nanoseconds: 0), registers: registers, stack: stack)
+    let base = ThreadSnapshot(
+      threadID: 1, way: .ptrace, registers: registers, stackAddress: start, stackBytes: stack + stack,
+      stoppedFor: .zero, takenAt: Instant(nanoseconds: 0))
+    guard let whole = try? RawCapture(sample, threadID: 1, completedBy: base),
+      let snapshot = try? whole.snapshot()
+    else { return }
+    expect(snapshot.stackBytes.starts(with: stack), "the sample is not what its copy begins with")
   }
 
   private static func check(_ walk: Walk, _ space: AddressSpace) {
