@@ -10,6 +10,7 @@ extension FuzzedParser {
     [
       FuzzedParser("elf-image", seeds: [ModuleFile.headers, ModuleFile.sectionsOnly], run: readImage),
       FuzzedParser("symbol-index", seeds: ModuleFile.patchSeeds) { readSymbols(ModuleFile.patched($0)) },
+      FuzzedParser("symbol-search", seeds: ModuleFile.patchSeeds) { findSymbols(ModuleFile.patched($0)) },
       FuzzedParser("perf-map", texts: perfMaps, run: readPerfMap),
       FuzzedParser("debug-information", seeds: ModuleFile.debugSeeds) {
         readLines(ModuleFile.patched($0))
@@ -33,6 +34,12 @@ extension FuzzedParser {
       ffffffffffffe000-fffffffffffff000 r-xp fffffffffffff000 08:01 1 /a
 
       """.utf8))
+
+  private static func findSymbols(_ file: [UInt8]) {
+    let identity = FileIdentity(deviceMajor: 0, deviceMinor: 0, inode: 1)
+    guard let image = try? ElfImage(pages: FilePages(contents: file), identity: identity) else { return }
+    for name in ["main", "no such name", ""] { _ = image.address(ofSymbol: name) }
+  }
 
   private static func readSymbols(_ file: [UInt8]) {
     let bytes = unsafe file.span.bytes
