@@ -11,13 +11,13 @@ internal import StallCore
 final class FollowedThread {
   let record: ThreadRecord
   /// Its number in the watch, from 0.
-  private let index: Int
+  let index: Int
   /// Whom reports name: the thread itself; for the main queue, who works for it or last did.
   private(set) var subject: ThreadRecord
   let context: WatchContext
   private var observer: LoopObserver
   let detector: StallDetector
-  private var phases: PhaseModel
+  var phases: PhaseModel
   private var surroundings: SurroundingsWatch
   var probe = FollowedProbe()
   private(set) var remarks: LoopRemarks
@@ -254,7 +254,7 @@ final class FollowedThread {
     perform(phases.note(fact, { numbers.newPhase() }), lastLook)
   }
 
-  private func perform(_ action: StallAction, _ look: ThreadObservation?) {
+  func perform(_ action: StallAction, _ look: ThreadObservation?) {
     let (queue, camera) = (context.queue, context.camera)
     switch action {
     case .none: break
@@ -281,28 +281,5 @@ final class FollowedThread {
     detector.absorbCapture(after)
     sampling.absorb(after)
     context.recorder?.lookAfterCapture(after, of: index)
-  }
-
-  private func cutOff(_ reason: Interruption) {
-    perform(detector.interrupt(reason), nil)
-    perform(detector.saturation, nil)
-  }
-
-  /// No more looks will come.
-  func end(_ reason: Interruption) {
-    let now = context.kept(Instant.now)
-    context.recorder?.ended(index, reason, at: now)
-    perform(phases.interrupt(reason, at: now, { numbers.newPhase() }), lastLook)
-    if reason != .targetExited, detector.isStalled, let lastLook {
-      let action = detector.interrupt(reason)
-      if case .report(let stall) = action {
-        let thread = capture(stall, lastLook)
-        tellLastSamples(of: stall.id)
-        context.queue.push(.stall(numbered(stall), subject, thread))
-      }
-      perform(detector.saturation, nil)
-    } else {
-      cutOff(reason)
-    }
   }
 }
