@@ -103,6 +103,8 @@ struct bpf_iter__task {
 
 const volatile struct clinux_task_request request = {0};
 
+struct clinux_task_answer answer = {0};
+
 // For pointers, and for what they point to. Numbers of the task itself are read by the program's own instructions; but for
 // each such read of a pointer the verifier searches all types of the kernel, which takes some milliseconds.
 #define READ(place) \
@@ -263,21 +265,31 @@ INTERNAL_LINKAGE void read_standing_still(struct clinux_task_sample *sample, str
       !was_on && !is_on && *(volatile unsigned long *)&task->sched_info.pcount == sample->times_scheduled;
 }
 
+// After 1 the kernel does not go on: the next read comes to this thread again (kernel/bpf/bpf_iter.c, `bpf_seq_read`), and
+// fails with EAGAIN as this one does. What the program wrote through the walk would be lost.
+enum { go_on = 0, come_again = 1 };
+
 SECTION("iter/task") int task_iterator(struct bpf_iter__task *context) {
   struct task_struct *task = context->task;
-  if (!task) return 0;
+  if (!task) return go_on;
+  int wanted = *(volatile int *)&answer.wanted;
   struct clinux_task_sample sample;
   __builtin_memset(&sample, 0, sizeof sample);
   read_names(&sample, task);
-  if (sample.process != request.process) return 0;
+  if (sample.process != request.process || (wanted && wanted != sample.thread)) return go_on;
   struct permission permission;
-  if (request.is_for_owner && !may_be_told(&permission, task)) return 0;
+  if (request.is_for_owner && !may_be_told(&permission, task)) return go_on;
   read_identity(&sample, task);
   read_standing_still(&sample, task);
   read_processor_lag(&sample, task);
-  if (request.is_for_owner && !may_still_be_told(&permission, task)) return 0;
-  bpf_seq_write(context->meta->seq, &sample, sizeof sample);
-  return 0;
+  if (request.is_for_owner && !may_still_be_told(&permission, task)) return go_on;
+  if (!wanted) {
+    bpf_seq_write(context->meta->seq, &sample, sizeof sample);
+    return go_on;
+  }
+  answer.sample = sample;
+  answer.is_given = 1;
+  return come_again;
 }
 
 // Some of the helpers are for programs under the GPL only.

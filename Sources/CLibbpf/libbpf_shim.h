@@ -23,17 +23,29 @@ static inline const void *clibbpf_types(const struct bpf_object *object, uint32_
   return types ? btf__raw_data(types, size) : NULL;
 }
 
-// A descriptor of its own for the only program of the object, once that is loaded; else a negated error number. The only
-// constant of the program is whom it tells of, a `clinux_task_request`.
-static inline int clibbpf_load(struct bpf_object *object, const void *request, size_t size) {
+// Descriptors of their own; −1 where there is none.
+struct clibbpf_loaded {
+  int program;
+  int answer;  // memory to be mapped, which holds a `clinux_task_answer`
+};
+
+static inline int clibbpf_keep(int *copy, int descriptor) {
+  *copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  return *copy < 0 ? -errno : 0;
+}
+
+// Loads the only program of the object. Its only constant is whom it tells of, a `clinux_task_request`, its only variable the
+// answer. 0, or a negated error number; what there is then is the caller's all the same.
+static inline int clibbpf_load(
+  struct bpf_object *object, const void *request, size_t size, struct clibbpf_loaded *loaded) {
   struct bpf_map *constants = bpf_object__find_map_by_name(object, ".rodata");
+  struct bpf_map *variables = bpf_object__find_map_by_name(object, ".bss");
   struct bpf_program *program = bpf_object__next_program(object, NULL);
-  if (!constants || !program) return -EINVAL;
+  if (!constants || !variables || !program) return -EINVAL;
   int error = bpf_map__set_initial_value(constants, request, size);
   if (!error) error = bpf_object__load(object);
-  if (error) return error;
-  int copy = fcntl(bpf_program__fd(program), F_DUPFD_CLOEXEC, 0);
-  return copy < 0 ? -errno : copy;
+  if (!error) error = clibbpf_keep(&loaded->program, bpf_program__fd(program));
+  return error ? error : clibbpf_keep(&loaded->answer, bpf_map__fd(variables));
 }
 
 static inline int clibbpf_become_iterator(struct bpf_program *program, struct bpf_prog_load_opts *options, long function) {

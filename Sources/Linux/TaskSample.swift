@@ -7,6 +7,8 @@ package struct TaskSample: Sendable {
 
   package static let byteCount = MemoryLayout<clinux_task_sample>.size
 
+  init(_ raw: clinux_task_sample) { self.raw = raw }
+
   /// The sample at this place of what was read; nil if there is not all of it.
   package init?(_ bytes: RawSpan, at position: Int) {
     guard position >= 0, bytes.byteCount - position >= Self.byteCount else { return nil }

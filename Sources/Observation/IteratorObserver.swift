@@ -4,7 +4,7 @@ package import Linux
 package import StallCore
 
 package struct IteratorObserver: ~Copyable {
-  private var iterator: TaskIterator
+  private var sampler: TaskSampler
   private let statistics: PseudoFile
   private let stat: PseudoFile
   private var clock = SchedulerClock()
@@ -27,10 +27,10 @@ package struct IteratorObserver: ~Copyable {
 
   package init(process: Int32, thread: Int32, _ program: TaskProgram) throws {
     let directory = "/proc/\(process)/task/\(thread)/"
-    let iterator = try program.iterator(thread: thread)
+    let sampler = try program.sampler(of: thread)
     let statistics = try PseudoFile(directory + "schedstat")
     let stat = try PseudoFile(directory + "stat")
-    self.iterator = iterator
+    self.sampler = sampler
     self.statistics = statistics
     self.stat = stat
   }
@@ -92,7 +92,7 @@ package struct IteratorObserver: ~Copyable {
   }
 
   private mutating func takeSample() throws(Errno) -> ThreadObservation? {
-    guard let sample = try iterator.sample() else { return nil }
+    guard let sample = try sampler.sample() else { return nil }
     clock.learn(from: sample)
     (facts.image, facts.majorFaults) = (sample.image, sample.majorFaults)
     departure = sample.departedAt.flatMap { clock.moment($0) }

@@ -1,38 +1,34 @@
 // Reads what the kernel knows of the threads of a process, all at once, without stopping any.
 
-internal import CLibbpf
 internal import Glibc
 package import Linux
 
-/// A descriptor and a buffer: a read costs some 5 µs and 1 µs for each thread, and allocates nothing of ours.
+/// A descriptor and a buffer: a read costs some 20 µs and 1 to 2 µs for each thread, and allocates nothing of ours.
 package struct TaskIterator: ~Copyable {
+  private let program: TaskProgram
   private let link: FileDescriptor
-  private let thread: Int32?
-  private let isAlone: Bool
   private var buffer: [UInt8]
   /// As much as the kernel gives at once (kernel/bpf/bpf_iter.c, `bpf_seq_read`): some 80 threads.
   private static let mostBytes = 32_768
 
-  /// `isAlone`: the kernel's walk is over this one thread.
-  init(_ link: consuming FileDescriptor, thread: Int32?, isAlone: Bool = false) {
+  init(_ program: TaskProgram, _ link: consuming FileDescriptor) {
+    self.program = program
     self.link = link
-    self.thread = thread
-    self.isAlone = isAlone
-    buffer = [UInt8](repeating: 0, count: isAlone ? 2 * TaskSample.byteCount : Self.mostBytes)
+    buffer = [UInt8](repeating: 0, count: Self.mostBytes)
   }
 
   /// For one use. Whoever wants several iterators of a process loads a `TaskProgram` once.
-  package init(process: Int32, thread: Int32? = nil) throws(TaskIteratorRefusal) {
-    self = try TaskProgram(process: process).iterator(thread: thread)
+  package init(process: Int32) throws(TaskIteratorRefusal) {
+    self = try TaskProgram(process: process).iterator()
   }
 
   /// Hands out a sample of each thread, one after the other as the kernel comes to it. Threads that begin or end meanwhile
   /// may be missing; those that have ended and were not waited for yet are among them (`hasEnded`).
   ///
-  /// None at all: there is no such process or thread any more. The id of one that has ended can be another's by now:
-  /// whoever must know holds a pidfd, or compares `startTicks`.
+  /// None at all: there is no such process any more. The id of one that has ended can be another's by now: whoever must
+  /// know holds a pidfd, or compares `startTicks`.
   package mutating func read(_ body: (TaskSample) -> Void) throws(Errno) {
-    let walk = FileDescriptor(owning: try begin())
+    let walk = try program.beginWalk(link)
     while true {
       let count: Int
       do throws(Errno) { count = try fill(walk) } catch {
@@ -42,27 +38,15 @@ package struct TaskIterator: ~Copyable {
       }
       if count == 0 { return }
       hand(out: count, body)
-      // A second read would only say that this was all.
-      if isAlone { return }
     }
-  }
-
-  /// The sample of the one thread; nil if it is not there any more.
-  package mutating func sample() throws(Errno) -> TaskSample? {
-    var found: TaskSample?
-    try read { found = $0 }
-    return found
-  }
-
-  private func begin() throws(Errno) -> Int32 {
-    let raw = link.rawValue
-    return try systemCall { max(-1, bpf_iter_create(raw)) }
   }
 
   private mutating func fill(_ walk: borrowing FileDescriptor) throws(Errno) -> Int {
     let raw = walk.rawValue
-    return try systemCall { () -> Int in
-      unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(raw, $0.baseAddress, $0.count) }
+    return try program.askingForAll { () throws(Errno) in
+      try systemCall { () -> Int in
+        unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(raw, $0.baseAddress, $0.count) }
+      }
     }
   }
 
@@ -70,7 +54,7 @@ package struct TaskIterator: ~Copyable {
     let bytes = unsafe buffer.span.bytes.extracting(first: count)
     var position = 0
     while let sample = TaskSample(bytes, at: position) {
-      if thread == nil || sample.threadID == thread { body(sample) }
+      body(sample)
       position += TaskSample.byteCount
     }
   }

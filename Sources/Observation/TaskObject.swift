@@ -5,6 +5,12 @@ internal import Glibc
 internal import Linux
 internal import Synchronization
 
+struct LoadedTaskProgram: Sendable {
+  let program: SharedFile
+  /// For `TaskAnswer`.
+  let answer: SharedFile
+}
+
 @safe struct TaskObject: ~Copyable {
   private let object: OpaquePointer
 
@@ -29,10 +35,14 @@ internal import Synchronization
     return unsafe TypeTable(KernelBytes(Array(UnsafeRawBufferPointer(start: start, count: Int(count)))))
   }
 
-  func load(_ request: TaskRequest) throws(Errno) -> SharedFile {
-    let answer = unsafe request.withBytes { unsafe clibbpf_load(object, $0.baseAddress, $0.count) }
-    guard answer >= 0 else { throw Errno(-answer) }
-    return SharedFile(FileDescriptor(owning: answer))
+  func load(_ request: TaskRequest) throws(Errno) -> LoadedTaskProgram {
+    var loaded = clibbpf_loaded(program: -1, answer: -1)
+    let error = unsafe request.withBytes { unsafe clibbpf_load(object, $0.baseAddress, $0.count, &loaded) }
+    let program = LoadedTaskProgram(
+      program: SharedFile(FileDescriptor(owning: loaded.program)),
+      answer: SharedFile(FileDescriptor(owning: loaded.answer)))
+    guard error == 0 else { throw Errno(-error) }
+    return program
   }
 }
 
@@ -44,7 +54,7 @@ extension TaskObject {
 
   /// libbpf takes more than 20 ms and 10 MB to find what the program needs of the kernel's types. Here that is picked out for
   /// it.
-  static func loadQuickly(_ request: TaskRequest) throws(Errno) -> SharedFile {
+  static func loadQuickly(_ request: TaskRequest) throws(Errno) -> LoadedTaskProgram {
     guard let kernel = TypeTable(try KernelBytes(path: "/sys/kernel/btf/vmlinux")),
       let function = kernel.named(NameSet([Array(function.utf8)]), among: kernel.functions).first
     else { throw .notSupported }

@@ -3,6 +3,7 @@
 internal import CLibbpf
 internal import Glibc
 package import Linux
+internal import Synchronization
 
 /// Why there is no task iterator.
 package enum TaskIteratorRefusal: Error, Equatable, Sendable {
@@ -36,19 +37,22 @@ package enum TaskIteratorRefusal: Error, Equatable, Sendable {
 /// class, because all threads that are followed share it.
 package final class TaskProgram: Sendable {
   private let program: SharedFile
+  private let answer: Mutex<TaskAnswer>
   private let process: Int32
 
   package init(process: Int32) throws(TaskIteratorRefusal) {
     do throws(Errno) {
-      program =
+      let loaded =
         OwnRights.areOfFile
         ? try TaskProgramLoader.load(process: process) : try Self.load(process: process)
+      program = loaded.program
+      answer = Mutex(try TaskAnswer(loaded.answer.descriptor))
     } catch { throw Self.reason(for: error) }
     self.process = process
   }
 
   /// With the rights of this process.
-  static func load(process: Int32) throws(Errno) -> SharedFile {
+  static func load(process: Int32) throws(Errno) -> LoadedTaskProgram {
     let request = TaskRequest(process: process)
     do throws(Errno) { return try TaskObject.loadQuickly(request) } catch {
       // Asked again it would be refused again, and each refusal can be a line in a log.
@@ -57,20 +61,60 @@ package final class TaskProgram: Sendable {
     return try TaskObject().load(request)
   }
 
-  /// Over all threads of the process, or over one.
-  ///
-  /// The kernel does the limiting where it can: since 6.1, and for threads other than the first since 6.12 (6.1 took the
-  /// thread's id for one of a process). Elsewhere the program passes over other processes, and the iterator over other
-  /// threads. `limitsInKernel` is false only in tests of that.
-  package func iterator(thread: Int32? = nil, limitsInKernel: Bool = true) throws(TaskIteratorRefusal)
-    -> TaskIterator
+  // The kernel does the limiting where it can: since 6.1, and for threads other than the first since 6.12 (6.1 took the
+  // thread's id for one of a process). Elsewhere the program passes over others. `limitsInKernel` is false only in tests of
+  // that.
+
+  /// Over all threads of the process.
+  package func iterator(limitsInKernel: Bool = true) throws(TaskIteratorRefusal) -> TaskIterator {
+    TaskIterator(self, try attach(limitsInKernel))
+  }
+
+  /// Of one thread.
+  package func sampler(of thread: Int32, limitsInKernel: Bool = true) throws(TaskIteratorRefusal)
+    -> TaskSampler
   {
-    if limitsInKernel, let thread, let link = try? attach(thread: thread) {
-      var iterator = TaskIterator(link, thread: thread, isAlone: true)
-      if (try? iterator.sample()) ?? nil != nil { return iterator }
+    if limitsInKernel, let link = try? attach(thread: thread) {
+      var sampler = TaskSampler(self, link, thread: thread)
+      if (try? sampler.sample()) ?? nil != nil { return sampler }
     }
-    if limitsInKernel, let link = try? attach(process: process) { return TaskIterator(link, thread: thread) }
-    return TaskIterator(try attach(), thread: thread)
+    return TaskSampler(self, try attach(limitsInKernel), thread: thread)
+  }
+
+  func beginWalk(_ link: borrowing FileDescriptor) throws(Errno) -> FileDescriptor {
+    let raw = link.rawValue
+    return FileDescriptor(owning: try systemCall { max(-1, bpf_iter_create(raw)) })
+  }
+
+  /// What the program tells of a thread when the walk comes to it, and stays there; nil at the end of the walk.
+  func sample(of thread: Int32, _ walk: SharedFile) throws(Errno) -> TaskSample? {
+    let raw = walk.rawDescriptor
+    return try answer.withLock { (answer) throws(Errno) in
+      answer.ask(for: thread)
+      while true {
+        do throws(Errno) {
+          // The program writes nothing.
+          _ = try systemCall { read(raw, nil, 1) }
+          return nil
+        } catch {
+          guard error == .wouldBlock else { throw error }
+          if let sample = answer.sample { return sample }
+          // It went over a million other threads (MAX_ITER_OBJECTS), and goes on from there.
+        }
+      }
+    }
+  }
+
+  func askingForAll<Result>(_ read: () throws(Errno) -> Result) throws(Errno) -> Result {
+    try answer.withLock { (answer) throws(Errno) in
+      answer.ask(for: 0)
+      return try read()
+    }
+  }
+
+  private func attach(_ limitsInKernel: Bool) throws(TaskIteratorRefusal) -> FileDescriptor {
+    if limitsInKernel, let link = try? attach(process: process) { return link }
+    return try attach()
   }
 
   private func attach(process: Int32 = 0, thread: Int32 = 0) throws(TaskIteratorRefusal) -> FileDescriptor {

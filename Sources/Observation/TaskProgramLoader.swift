@@ -12,21 +12,26 @@ package enum TaskProgramLoader {
   /// It takes some 10 ms.
   private static let patience: Int64 = 5_000_000_000
 
-  static func load(process: Int32) throws(Errno) -> SharedFile {
+  static func load(process: Int32) throws(Errno) -> LoadedTaskProgram {
     let sockets = try MessageSocket.makePair()
     let loader = try ChildProcess(
       path: "/proc/self/exe", arguments: [hiddenArgument, "\(process)"],
       descriptors: [-1, -1, 2, sockets.theirs.rawValue], ownGroup: true)
     defer { loader.signal(SIGKILL) }
     let socket = sockets.takeOurs()
-    guard try socket.waitReadable(untilNanoseconds: Clock.monotonicNanoseconds &+ patience) else {
-      throw .timedOut
-    }
-    let answer = try socket.receive(capacity: 8)
-    var reader = MessageReader(answer.bytes)
+    let end = Clock.monotonicNanoseconds &+ patience
+    return LoadedTaskProgram(
+      program: try receive(socket, until: end), answer: try receive(socket, until: end))
+  }
+
+  private static func receive(_ socket: borrowing MessageSocket, until end: Int64) throws(Errno) -> SharedFile
+  {
+    guard try socket.waitReadable(untilNanoseconds: end) else { throw .timedOut }
+    let message = try socket.receive(capacity: 8)
+    var reader = MessageReader(message.bytes)
     let error = (try? reader.number()).map { Errno(Int32(truncatingIfNeeded: $0)) }
-    guard let program = answer.takeFile() else { throw error ?? .noChildProcess }
-    return program
+    guard let file = message.takeFile() else { throw error ?? .noChildProcess }
+    return file
   }
 
   /// The whole life of the process.
@@ -37,9 +42,11 @@ package enum TaskProgramLoader {
     // Fails when whoever asked has gone, and then nobody is left to tell.
     do throws(Errno) {
       guard let process = Int32(process) else { throw .invalidArgument }
-      let program = try TaskProgram.load(process: process)
+      let loaded = try TaskProgram.load(process: process)
       answer.append(0)
-      try? socket.send(answer.bytes, descriptor: program.rawDescriptor)
+      for file in [loaded.program, loaded.answer] {
+        try? socket.send(answer.bytes, descriptor: file.rawDescriptor)
+      }
     } catch {
       answer.append(Int(error.code))
       try? socket.send(answer.bytes)

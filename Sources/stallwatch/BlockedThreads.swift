@@ -4,12 +4,12 @@ internal import Linux
 internal import Observation
 internal import Stacks
 
-/// Keeps the iterator of the thread that was asked for last: one that stalls is copied again and again. Also that of all
-/// threads: who asks for one dump may ask for another.
+/// Keeps the sampler of the thread that was asked for last: one that stalls is copied again and again. Also the iterator
+/// of all threads: who asks for one dump may ask for another.
 struct BlockedThreads: ~Copyable {
   private let program: TaskProgram
   private var ofAll: TaskIterator?
-  private var iterator: TaskIterator?
+  private var sampler: TaskSampler?
   private var thread: Int32?
 
   init(_ program: TaskProgram) { self.program = program }
@@ -17,10 +17,10 @@ struct BlockedThreads: ~Copyable {
   /// Nil: it is on a CPU, or there is nothing of it to be seen.
   mutating func registers(of thread: Int32) -> BlockedRegisters? {
     if thread != self.thread {
-      iterator = try? program.iterator(thread: thread)
+      sampler = try? program.sampler(of: thread)
       self.thread = thread
     }
-    guard let sample = try? iterator?.sample() else {
+    guard let sample = try? sampler?.sample() else {
       // The next one of this id is another.
       self.thread = nil
       return nil

@@ -106,8 +106,8 @@ enum Doctor {
   ) -> DoctorFinding {
     var finding = DoctorFinding(group: seeing, what: "task iterator", verdict: .no)
     do throws(TaskIteratorRefusal) {
-      var iterator = try program.get().iterator(thread: process)
-      let sample = (try? iterator.sample()) ?? nil
+      var sampler = try program.get().sampler(of: process)
+      let sample = (try? sampler.sample()) ?? nil
       if let sample, sample.registers[.rsp] != 0 { finding.verdict = .yes }
       if finding.verdict == .no { finding.note = "it does not tell of a child" }
     } catch {

@@ -60,8 +60,8 @@ struct ObserverWay {
   /// Found out by doing it: the program decides by itself whom it tells of.
   private func tells(_ program: TaskProgram) -> Bool {
     do {
-      var iterator = try program.iterator(thread: process)
-      return try iterator.sample() != nil
+      var sampler = try program.sampler(of: process)
+      return try sampler.sample() != nil
     } catch { return false }
   }
 }

@@ -15,9 +15,9 @@ struct TaskIteratorTests {
     return all
   }
 
-  private func blockedSample(_ iterator: inout TaskIterator) throws -> TaskSample {
+  private func blockedSample(_ sampler: inout TaskSampler) throws -> TaskSample {
     for _ in 0..<5_000 {
-      if let sample = try iterator.sample(), sample.isOffProcessor, !sample.isRunnable { return sample }
+      if let sample = try sampler.sample(), sample.isOffProcessor, !sample.isRunnable { return sample }
       usleep(1_000)
     }
     throw Errno.timedOut
@@ -30,8 +30,8 @@ struct TaskIteratorTests {
   @Test(arguments: ["epoll", "poll", "pause", "condition"])
   func registersAreThosePtraceSees(_ kind: String) throws {
     let target = try TargetProcess.start("idle", kind)
-    var iterator = try TaskIterator(process: target.processID, thread: target.processID)
-    let sample = try blockedSample(&iterator)
+    var sampler = try TaskProgram(process: target.processID).sampler(of: target.processID)
+    let sample = try blockedSample(&sampler)
     try Ptrace.seize(target.processID)
     try Ptrace.interrupt(target.processID)
     #expect(try Ptrace.waitForStop(target.processID) == .interrupt)
@@ -44,8 +44,8 @@ struct TaskIteratorTests {
   @Test func countsAreThoseOfProc() throws {
     let target = try TargetProcess.start("idle", "epoll")
     let directory = "/proc/\(target.processID)/task/\(target.processID)/"
-    var iterator = try TaskIterator(process: target.processID, thread: target.processID)
-    let sample = try blockedSample(&iterator)
+    var sampler = try TaskProgram(process: target.processID).sampler(of: target.processID)
+    let sample = try blockedSample(&sampler)
     let schedule = try readPseudoFile(directory + "schedstat")
     let details = try readPseudoFile(directory + "sched")
     let record = try readPseudoFile(directory + "stat")
@@ -66,8 +66,8 @@ struct TaskIteratorTests {
 
   @Test func runningThreadIsNoStandingOne() throws {
     let target = try TargetProcess.start("spin")
-    var iterator = try TaskIterator(process: target.processID, thread: target.processID)
-    let sample = try #require(try iterator.sample())
+    var sampler = try TaskProgram(process: target.processID).sampler(of: target.processID)
+    let sample = try #require(try sampler.sample())
     #expect(sample.isRunnable && sample.state == UInt8(ascii: "R"))
   }
 
@@ -78,9 +78,10 @@ struct TaskIteratorTests {
     var all = try program.iterator(limitsInKernel: inKernel)
     #expect(try Set(samples(&all).keys) == threads && threads.count > 1)
     for thread in threads {
-      var one = try program.iterator(thread: thread, limitsInKernel: inKernel)
-      #expect(try samples(&one).keys.map { $0 } == [thread])
+      var one = try program.sampler(of: thread, limitsInKernel: inKernel)
+      for _ in 0..<3 { #expect(try one.sample()?.threadID == thread) }
     }
+    #expect(try Set(samples(&all).keys) == threads)
   }
 
   @Test func tellsOfEveryThreadOfMany() throws {
@@ -98,8 +99,8 @@ struct TaskIteratorTests {
     let children = try readPseudoFile("/proc/\(launcher.processID)/task/\(launcher.processID)/children")
     var position = 0
     let child = Int32(truncatingIfNeeded: children.span.decimal(at: &position) ?? 0)
-    var iterator = try TaskIterator(process: child, thread: child)
-    let found = try iterator.sample()
+    var sampler = try TaskProgram(process: child).sampler(of: child)
+    let found = try sampler.sample()
     let sample = try #require(found)
     #expect(sample.processID == child && sample.threadID == child)
     #expect(sample.innerProcessID == 1 && sample.innerThreadID == 1)
@@ -116,22 +117,40 @@ struct TaskIteratorTests {
 
   @Test("PROC-03: nothing is told of a process that has ended") func endedProcess() throws {
     var target = try TargetProcess.start("idle", "pause")
-    var iterator = try TaskIterator(process: target.processID)
-    var one = try TaskIterator(process: target.processID, thread: target.processID)
+    let program = try TaskProgram(process: target.processID)
+    var all = try program.iterator()
+    var one = try program.sampler(of: target.processID)
+    var unlimited = try program.sampler(of: target.processID, limitsInKernel: false)
+    #expect(try one.sample() != nil && unlimited.sample() != nil)
     target.signal(SIGKILL)
     _ = try target.waitForExit()
-    #expect(try samples(&iterator).isEmpty)
-    #expect(try one.sample() == nil)
+    #expect(try samples(&all).isEmpty)
+    // Not even of the thread that a walk had stayed at.
+    for _ in 0..<2 { #expect(try one.sample() == nil && unlimited.sample() == nil) }
+  }
+
+  @Test func eachLookIsOfNow() throws {
+    let target = try TargetProcess.start("spin")
+    var sampler = try TaskProgram(process: target.processID).sampler(of: target.processID)
+    let first = try #require(try sampler.sample())
+    #expect(
+      try eventually {
+        guard let later = try sampler.sample() else { return false }
+        return later.atNanoseconds > first.atNanoseconds && later.runNanoseconds > first.runNanoseconds
+      })
   }
 
   @Test func staysWithDescriptorsAlone() throws {
     let target = try TargetProcess.start("idle", "pause")
     let before = try openDescriptors()
     do {
-      var iterator = try TaskIterator(process: target.processID)
+      let program = try TaskProgram(process: target.processID)
       #expect(try openDescriptors() == before + 1)
-      for _ in 0..<100 { #expect(try samples(&iterator).count == 1) }
-      #expect(try openDescriptors() == before + 1)
+      var iterator = try program.iterator()
+      var sampler = try program.sampler(of: target.processID)
+      #expect(try openDescriptors() == before + 4)
+      for _ in 0..<100 { #expect(try samples(&iterator).count == 1 && sampler.sample() != nil) }
+      #expect(try openDescriptors() == before + 4)
     }
     #expect(try openDescriptors() == before)
   }

@@ -15,21 +15,21 @@ private struct IteratorCamera: ~Copyable {
   let processID: Int32
   let threadID: Int32
   private var helper: CaptureHelper
-  private var iterator: TaskIterator
+  private var sampler: TaskSampler
   private(set) var moves = 0
 
   init(_ processID: Int32, thread: Int32? = nil) throws {
     let threadID = thread ?? processID
-    let iterator = try TaskIterator(process: processID, thread: threadID)
+    let sampler = try TaskProgram(process: processID).sampler(of: threadID)
     self.processID = processID
     self.threadID = threadID
-    self.iterator = iterator
+    self.sampler = sampler
     helper = testHelper()
   }
 
   /// Nil: it was on a CPU, or has moved. `pause`: for so many microseconds after its registers were read.
   mutating func capture(pause: UInt32 = 0) throws -> RawCapture? {
-    guard let sample = try iterator.sample(), let blocked = BlockedRegisters(sample) else { return nil }
+    guard let sample = try sampler.sample(), let blocked = BlockedRegisters(sample) else { return nil }
     if pause > 0 { usleep(pause) }
     do {
       return try helper.capture(
@@ -187,11 +187,11 @@ struct IteratorCaptureTests {
     // Frozen it could not even be killed.
     defer { freezer.thaw() }
     try freezer.freeze(target.processID)
-    var iterator = try TaskIterator(process: target.processID, thread: target.processID)
-    #expect(try eventually { try iterator.sample()?.isFrozen == true })
+    var sampler = try TaskProgram(process: target.processID).sampler(of: target.processID)
+    #expect(try eventually { try sampler.sample()?.isFrozen == true })
     var camera = try IteratorCamera(target.processID)
     #expect(try camera.captureAtLast().stoppedFor == .zero)
-    #expect(try iterator.sample()?.isFrozen == true)
+    #expect(try sampler.sample()?.isFrozen == true)
   }
 
   @Test("a traced thread is copied, and its tracer keeps it") func tracedThread() throws {
@@ -210,12 +210,12 @@ struct IteratorCaptureTests {
   func identityMayChange(_ program: String) throws {
     var target = try TargetProcess.start(program)
     let process = target.processID
-    let iterators = try TaskProgram(process: process)
+    let program = try TaskProgram(process: process)
     var helper = testHelper()
     for _ in 0..<500 {
       for thread in try ThreadList.threads(of: process) {
-        var iterator = try iterators.iterator(thread: thread)
-        guard let sample = try iterator.sample(), let blocked = BlockedRegisters(sample) else { continue }
+        var sampler = try program.sampler(of: thread)
+        guard let sample = try sampler.sample(), let blocked = BlockedRegisters(sample) else { continue }
         let capture = try? helper.capture(
           processID: process, threadID: thread, rules: CaptureRules(), blocked: blocked)
         #expect(capture == nil || capture?.way == .taskIterator)
@@ -227,11 +227,11 @@ struct IteratorCaptureTests {
 
   @Test func endedThreadIsGone() throws {
     var target = try TargetProcess.start("idle", "pause")
-    var iterator = try TaskIterator(process: target.processID, thread: target.processID)
+    var sampler = try TaskProgram(process: target.processID).sampler(of: target.processID)
     var blocked: BlockedRegisters?
     #expect(
       try eventually {
-        blocked = try iterator.sample().flatMap { BlockedRegisters($0) }
+        blocked = try sampler.sample().flatMap { BlockedRegisters($0) }
         return blocked != nil
       })
     target.signal(SIGKILL)

@@ -17,14 +17,25 @@ func canMap(_ protection: Int32) -> Bool {
 
 func say(_ line: String) { try? writeAll(Array("\(line)\n".utf8), to: STDOUT_FILENO) }
 
-/// Reads all the time until the moment, and says what it saw: the threads, and what stood in r15 of one.
-func readAgainAndAgain(_ iterator: inout TaskIterator, until end: Int64) throws(Errno) {
+/// Reads all the time until the moment, all threads together and each alone, and says what it saw: the threads, and what
+/// stood in r15 of one.
+func readAgainAndAgain(_ program: TaskProgram, of process: Int32, until end: Int64) throws {
   var threads: Set<Int32> = []
   var words: Set<UInt64> = []
+  var iterator = try program.iterator()
+  let listed = try ThreadList.threads(of: process)
   repeat {
     try iterator.read {
       threads.insert($0.threadID)
       words.insert($0.registers[.r15])
+    }
+    for thread in listed.prefix(8) {
+      var sampler = try program.sampler(of: thread)
+      for _ in 0..<8 {
+        guard let sample = try sampler.sample() else { continue }
+        threads.insert(sample.threadID)
+        words.insert(sample.registers[.r15])
+      }
     }
   } while Clock.monotonicNanoseconds < end
   say("threads " + threads.sorted().map { "\($0)" }.joined(separator: " "))
@@ -37,9 +48,9 @@ if words.first == "iterator" {
   let process = words.count > 1 ? Int32(words[1])! : getppid()
   let milliseconds = words.count > 2 ? Int64(words[2])! : 0
   do {
-    var iterator = try TaskIterator(process: process)
+    let program = try TaskProgram(process: process)
     say("loaded")
-    try readAgainAndAgain(&iterator, until: Clock.monotonicNanoseconds + milliseconds * 1_000_000)
+    try readAgainAndAgain(program, of: process, until: Clock.monotonicNanoseconds + milliseconds * 1_000_000)
   } catch let refusal as TaskIteratorRefusal { say(refusal.text) } catch { say("\(error)") }
   exit(0)
 }

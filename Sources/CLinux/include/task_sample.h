@@ -42,4 +42,12 @@ struct clinux_task_sample {
   uint64_t registers[clinux_task_register_words];  // struct pt_regs
 };
 
+// Memory that the program shares with whoever reads.
+struct clinux_task_answer {
+  // The one thread that is asked for, as the reader's pid namespace numbers it. Of 0, all come through the walk itself.
+  int32_t wanted;
+  uint32_t is_given;  // 1: `sample` tells of it
+  struct clinux_task_sample sample;
+};
+
 #endif
