@@ -119,37 +119,26 @@ INTERNAL_LINKAGE struct upid *place_of(struct pid *pid, uint32_t level) {
   return (struct upid *)((char *)&pid->numbers[0] + level * size);
 }
 
-// What the reader's namespace calls a thread or process, and what its own does; 0 if it is not in there.
-struct names {
-  int outer, inner;
-};
-
-INTERNAL_LINKAGE struct names names_of(struct pid *pid, struct pid *reader) {
-  uint32_t level = READ(&reader->level), deepest = READ(&pid->level);
-  struct names names = {0, READ(&place_of(pid, deepest)->nr)};
-  if (level > deepest) return names;
+// What the reader's namespace calls a thread or process; 0 if it is not in there.
+INTERNAL_LINKAGE int name_of(struct pid *pid, struct pid *reader, uint32_t level) {
+  if (level > READ(&pid->level)) return 0;
   struct upid *place = place_of(pid, level);
-  if (READ(&place->ns) == READ(&place_of(reader, level)->ns)) names.outer = READ(&place->nr);
-  return names;
+  return READ(&place->ns) == READ(&place_of(reader, level)->ns) ? READ(&place->nr) : 0;
 }
 
-// All threads of a process are in one namespace. Where that and the reader's are the first one of the machine, the kernel's
-// own numbers are right, and the thread's `struct pid`, which would not be in the CPU's cache, need not be read.
-INTERNAL_LINKAGE void read_names(struct clinux_task_sample *sample, struct task_struct *task) {
+// In the machine's first namespace the kernel's own numbers are right, and no `struct pid`, which would not be in the CPU's
+// cache, need be read.
+INTERNAL_LINKAGE void read_names(struct clinux_thread_sample *sample, struct task_struct *task) {
   struct pid *reader = READ(&bpf_get_current_task_btf()->thread_pid);
-  struct task_struct *leader = READ(&task->group_leader);
-  struct pid *process = READ(&leader->thread_pid);
-  if (process && READ(&reader->level) == 0 && READ(&process->level) == 0) {
-    sample->process = sample->inner_process = task->tgid;
-    sample->thread = sample->inner_thread = task->pid;
+  uint32_t level = READ(&reader->level);
+  if (level == 0) {
+    sample->process = task->tgid;
+    sample->thread = task->pid;
     return;
   }
-  struct names names = names_of(process, reader);
-  sample->process = names.outer;
-  sample->inner_process = names.inner;
-  names = names_of(READ(&task->thread_pid), reader);
-  sample->thread = names.outer;
-  sample->inner_thread = names.inner;
+  struct task_struct *leader = READ(&task->group_leader);
+  sample->process = name_of(READ(&leader->thread_pid), reader, level);
+  sample->thread = name_of(READ(&task->thread_pid), reader, level);
 }
 
 // Copies what the kernel has at this place; false where that cannot be read, which must never look like a 0.
@@ -212,7 +201,6 @@ INTERNAL_LINKAGE void read_identity(struct clinux_task_sample *sample, struct ta
   sample->code_start = READ(&memory->start_code);
   sample->code_end = READ(&memory->end_code);
   sample->stack_start = READ(&memory->start_stack);
-  bpf_probe_read_kernel(sample->name, sizeof sample->name, task->comm);
 }
 
 // task_struct.__state of a thread that is on a queue or about to be: TASK_RUNNING and TASK_WAKING (<linux/sched.h>).
@@ -228,17 +216,22 @@ INTERNAL_LINKAGE void read_processor_lag(struct clinux_task_sample *sample, stru
   uint64_t lag = READ(&queue->clock) - READ(&queue->clock_task);
   uint32_t state = *(volatile uint32_t *)&task->__state;
   if (state == is_running || state == is_waking) return;
-  if (*(volatile unsigned long *)&task->sched_info.pcount != sample->times_scheduled) return;
+  if (*(volatile unsigned long *)&task->sched_info.pcount != sample->thread.times_scheduled) return;
   sample->processor_lag = lag;
 }
 
-INTERNAL_LINKAGE void read_schedule(struct clinux_task_sample *sample, struct task_struct *task) {
+INTERNAL_LINKAGE void read_thread(struct clinux_thread_sample *sample, struct task_struct *task) {
   sample->state = task->__state;
   sample->exit_state = task->exit_state;
   sample->flags = task->flags;
+  sample->run_time = task->se.sum_exec_runtime;
+  bpf_probe_read_kernel(sample->registers, sizeof sample->registers, (void *)bpf_task_pt_regs(task));
+}
+
+INTERNAL_LINKAGE void read_schedule(struct clinux_task_sample *sample, struct task_struct *task) {
+  sample->moment = bpf_ktime_get_ns();
   sample->policy = task->policy;
   sample->job_control = task->jobctl;
-  sample->run_time = task->se.sum_exec_runtime;
   sample->run_time_at_arrival = task->se.prev_sum_exec_runtime;
   sample->run_queue_delay = task->sched_info.run_delay;
   sample->arrived_at = task->sched_info.last_arrival;
@@ -254,15 +247,15 @@ INTERNAL_LINKAGE void read_schedule(struct clinux_task_sample *sample, struct ta
 
 // A thread that is put on a CPU is counted first and marked second (kernel/sched/core.c, `prepare_task_switch`); one that
 // leaves it is unmarked last. So if it has no mark and the count is the same before and after, it stood still meanwhile.
-INTERNAL_LINKAGE void read_standing_still(struct clinux_task_sample *sample, struct task_struct *task) {
-  sample->times_scheduled = *(volatile unsigned long *)&task->sched_info.pcount;
+INTERNAL_LINKAGE void read_standing_still(struct clinux_task_sample *sample, struct task_struct *task, int is_whole) {
+  uint64_t times_scheduled = *(volatile unsigned long *)&task->sched_info.pcount;
   int was_on = *(volatile int *)&task->on_cpu;
-  sample->moment = bpf_ktime_get_ns();
-  read_schedule(sample, task);
-  bpf_probe_read_kernel(sample->registers, sizeof sample->registers, (void *)bpf_task_pt_regs(task));
+  if (is_whole) read_schedule(sample, task);
+  read_thread(&sample->thread, task);
   int is_on = *(volatile int *)&task->on_cpu;
-  sample->is_off_processor =
-      !was_on && !is_on && *(volatile unsigned long *)&task->sched_info.pcount == sample->times_scheduled;
+  sample->thread.times_scheduled = times_scheduled;
+  sample->thread.is_off_processor =
+      !was_on && !is_on && *(volatile unsigned long *)&task->sched_info.pcount == times_scheduled;
 }
 
 // After 1 the kernel does not go on: the next read comes to this thread again (kernel/bpf/bpf_iter.c, `bpf_seq_read`), and
@@ -274,17 +267,20 @@ SECTION("iter/task") int task_iterator(struct bpf_iter__task *context) {
   if (!task) return go_on;
   int wanted = *(volatile int *)&answer.wanted;
   struct clinux_task_sample sample;
-  __builtin_memset(&sample, 0, sizeof sample);
-  read_names(&sample, task);
-  if (sample.process != request.process || (wanted && wanted != sample.thread)) return go_on;
+  __builtin_memset(&sample.thread, 0, sizeof sample.thread);
+  read_names(&sample.thread, task);
+  if (sample.thread.process != request.process || (wanted && wanted != sample.thread.thread)) return go_on;
   struct permission permission;
   if (request.is_for_owner && !may_be_told(&permission, task)) return go_on;
-  read_identity(&sample, task);
-  read_standing_still(&sample, task);
-  read_processor_lag(&sample, task);
+  bpf_probe_read_kernel(sample.thread.name, sizeof sample.thread.name, task->comm);
+  read_standing_still(&sample, task, wanted != 0);
+  if (wanted) {
+    read_identity(&sample, task);
+    read_processor_lag(&sample, task);
+  }
   if (request.is_for_owner && !may_still_be_told(&permission, task)) return go_on;
   if (!wanted) {
-    bpf_seq_write(context->meta->seq, &sample, sizeof sample);
+    bpf_seq_write(context->meta->seq, &sample.thread, sizeof sample.thread);
     return go_on;
   }
   answer.sample = sample;

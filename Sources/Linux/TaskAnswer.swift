@@ -27,6 +27,6 @@ internal import Glibc
   /// What was told since it was asked for.
   package var sample: TaskSample? {
     guard unsafe raw.pointee.is_given != 0 else { return nil }
-    return unsafe TaskSample(raw.pointee.sample)
+    return unsafe withUnsafeBytes(of: raw.pointee.sample) { unsafe TaskSample($0.bytes) }
   }
 }

@@ -129,11 +129,12 @@ extension SchedulerClock {
 extension ThreadObservation {
   /// Without what only a clock or the target's memory can tell.
   init(_ sample: TaskSample) {
+    let thread = sample.thread
     self.init(
-      at: Instant(nanoseconds: sample.atNanoseconds), state: ThreadState(rawValue: sample.state) ?? .sleeping,
-      activity: Activity(sample), cpuTime: .nanoseconds(Int64(clamping: sample.runNanoseconds)),
+      at: Instant(nanoseconds: sample.atNanoseconds), state: ThreadState(rawValue: thread.state) ?? .sleeping,
+      activity: Activity(thread), cpuTime: .nanoseconds(Int64(clamping: thread.runNanoseconds)),
       runQueueDelay: .nanoseconds(Int64(clamping: sample.runQueueDelayNanoseconds)),
-      timesScheduled: sample.timesScheduled, voluntarySwitches: sample.voluntarySwitches)
+      timesScheduled: thread.timesScheduled, voluntarySwitches: sample.voluntarySwitches)
     (userTicks, kernelTicks) = (sample.userTicks, sample.systemTicks)
     if sample.isFrozen, !state.isPaused { state = .frozen }
   }
@@ -141,15 +142,15 @@ extension ThreadObservation {
 
 extension Activity {
   /// What `/proc/PID/task/TID/syscall` would say.
-  fileprivate init(_ sample: TaskSample) {
-    if sample.hasEnded {
+  fileprivate init(_ thread: ThreadSample) {
+    if thread.hasEnded {
       self = .blockedOutsideCall(stackPointer: 0, programCounter: 0)
-    } else if sample.isRunnable || !sample.isOffProcessor {
+    } else if thread.isRunnable || !thread.isOffProcessor {
       self = .running
-    } else if sample.isKernelThread || !sample.isWide {
+    } else if thread.isKernelThread || !thread.isWide {
       self = .unknown
     } else {
-      self.init(blockedWith: sample.registers)
+      self.init(blockedWith: thread.registers)
     }
   }
 

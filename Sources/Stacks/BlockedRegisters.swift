@@ -19,7 +19,7 @@ package struct BlockedRegisters: Hashable, Sendable {
   }
 
   /// Nil if it was on a CPU or has ended, and where there is no 64-bit code of a program.
-  package init?(_ sample: TaskSample) {
+  package init?(_ sample: ThreadSample) {
     guard sample.isOffProcessor, !sample.hasEnded, !sample.isKernelThread, sample.isWide else { return nil }
     self.init(
       threadID: sample.threadID, registers: Registers(sample.registers),

@@ -25,13 +25,13 @@ struct BlockedThreads: ~Copyable {
       self.thread = nil
       return nil
     }
-    return BlockedRegisters(sample)
+    return BlockedRegisters(sample.thread)
   }
 
   /// All threads of the process, or a great many, seen at about one moment; nil where that fails.
   mutating func all() -> SeenCrowd? {
     guard var iterator = ofAll.take() ?? (try? program.iterator()) else { return nil }
-    var samples: [TaskSample] = []
+    var samples: [ThreadSample] = []
     do throws(Errno) {
       try iterator.read { if samples.count < SeenCrowd.mostThreads { samples.append($0) } }
     } catch { return nil }

@@ -108,7 +108,7 @@ enum Doctor {
     do throws(TaskIteratorRefusal) {
       var sampler = try program.get().sampler(of: process)
       let sample = (try? sampler.sample()) ?? nil
-      if let sample, sample.registers[.rsp] != 0 { finding.verdict = .yes }
+      if let sample, sample.thread.registers[.rsp] != 0 { finding.verdict = .yes }
       if finding.verdict == .no { finding.note = "it does not tell of a child" }
     } catch {
       (finding.note, finding.next) = Refusal.ofTaskIterator(error)

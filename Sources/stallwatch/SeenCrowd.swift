@@ -5,14 +5,14 @@ internal import Stacks
 internal import StallCore
 
 struct SeenCrowd {
-  private let samples: [TaskSample]
+  private let samples: [ThreadSample]
   private var places: [Int32: Int] = [:]
   private var nextStacks: [Int: UInt64] = [:]
 
-  /// More than these are asked for one by one: each takes some 400 bytes.
+  /// More than these are asked for one by one: each takes some 230 bytes.
   static let mostThreads = 32_768
 
-  init(_ samples: [TaskSample]) {
+  init(_ samples: [ThreadSample]) {
     self.samples = samples
     places.reserveCapacity(samples.count)
     for (place, sample) in samples.enumerated() { places[sample.threadID] = place }

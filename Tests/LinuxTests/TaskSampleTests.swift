@@ -8,7 +8,11 @@ import Testing
   private func sample(_ change: (inout clinux_task_sample) -> Void) throws -> TaskSample {
     var raw = clinux_task_sample()
     change(&raw)
-    return try #require(unsafe withUnsafeBytes(of: raw) { unsafe TaskSample($0.bytes, at: 0) })
+    return try #require(unsafe withUnsafeBytes(of: raw) { unsafe TaskSample($0.bytes) })
+  }
+
+  private func thread(_ change: (inout clinux_thread_sample) -> Void) throws -> ThreadSample {
+    try sample { change(&$0.thread) }.thread
   }
 
   /// Values of include/linux/sched.h.
@@ -17,36 +21,40 @@ import Testing
     (8, 0, "t"), (0x80, 0x20, "Z"), (0x80, 0x10, "X"), (0x40, 0, "P"), (0x8000, 0, "D"), (0x1000, 0, "D"),
   ])
   func stateLetters(_ state: UInt32, _ exitState: UInt32, _ letter: String) throws {
-    let sample = try sample { ($0.state, $0.exit_state) = (state, exitState) }
+    let sample = try thread { ($0.state, $0.exit_state) = (state, exitState) }
     #expect(String(UnicodeScalar(sample.state)) == letter)
   }
 
   @Test func anyStateHasALetter() throws {
     for bit in 0..<32 {
       for exitBit in 0..<32 {
-        let sample = try sample { ($0.state, $0.exit_state) = (1 << UInt32(bit), 1 << UInt32(exitBit)) }
+        let sample = try thread { ($0.state, $0.exit_state) = (1 << UInt32(bit), 1 << UInt32(exitBit)) }
         #expect(sample.state != 0)
       }
     }
   }
 
   @Test func freezers() throws {
-    #expect(try sample { ($0.state, $0.job_control, $0.is_off_processor) = (0x2001, 1 << 23, 1) }.isFrozen)
-    #expect(try sample { ($0.state, $0.is_off_processor) = (0x8000, 1) }.isFrozen)
+    #expect(
+      try sample { ($0.thread.state, $0.job_control, $0.thread.is_off_processor) = (0x2001, 1 << 23, 1) }
+        .isFrozen)
+    #expect(try sample { ($0.thread.state, $0.thread.is_off_processor) = (0x8000, 1) }.isFrozen)
     // In disk wait it has not come to the trap yet.
-    #expect(try !sample { ($0.state, $0.job_control, $0.is_off_processor) = (2, 1 << 23, 1) }.isFrozen)
+    #expect(
+      try !sample { ($0.thread.state, $0.job_control, $0.thread.is_off_processor) = (2, 1 << 23, 1) }.isFrozen
+    )
   }
 
   @Test func threadsOfTheKernel() throws {
-    #expect(try sample { $0.flags = 0x10 }.isKernelThread)
-    #expect(try sample { $0.flags = 0x4000 }.isKernelThread)
-    #expect(try !sample { $0.flags = 0x0040_0040 }.isKernelThread)
+    #expect(try thread { $0.flags = 0x10 }.isKernelThread)
+    #expect(try thread { $0.flags = 0x4000 }.isKernelThread)
+    #expect(try !thread { $0.flags = 0x0040_0040 }.isKernelThread)
   }
 
   @Test func departureAndArrival() throws {
     func set(_ raw: inout clinux_task_sample) {
-      (raw.run_time_at_arrival, raw.run_time) = (50, 70)
-      (raw.accounted_at, raw.processor_lag, raw.is_off_processor) = (900, 125, 1)
+      (raw.run_time_at_arrival, raw.thread.run_time) = (50, 70)
+      (raw.accounted_at, raw.processor_lag, raw.thread.is_off_processor) = (900, 125, 1)
     }
     #expect(try sample(set).departedAt == 1_025 && sample(set).runNanosecondsAtArrival == 50)
     func setUnknown(_ raw: inout clinux_task_sample) {
@@ -73,7 +81,8 @@ import Testing
   }
 
   @Test func halfASampleIsNone() {
-    let bytes = [UInt8](repeating: 0, count: TaskSample.byteCount - 1)
-    #expect(unsafe TaskSample(bytes.span.bytes, at: 0) == nil && TaskSample(bytes.span.bytes, at: -1) == nil)
+    let bytes = [UInt8](repeating: 0, count: ThreadSample.byteCount - 1)
+    #expect(
+      unsafe ThreadSample(bytes.span.bytes, at: 0) == nil && ThreadSample(bytes.span.bytes, at: -1) == nil)
   }
 }

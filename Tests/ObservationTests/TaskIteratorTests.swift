@@ -9,15 +9,17 @@ import Testing
 @Suite(.enabled(if: isTaskIteratorExpected, "the task iterator needs root, Linux 5.15 and its types"))
 struct TaskIteratorTests {
   /// All of what one read gives.
-  private func samples(_ iterator: inout TaskIterator) throws(Errno) -> [Int32: TaskSample] {
-    var all: [Int32: TaskSample] = [:]
+  private func samples(_ iterator: inout TaskIterator) throws(Errno) -> [Int32: ThreadSample] {
+    var all: [Int32: ThreadSample] = [:]
     try iterator.read { all[$0.threadID] = $0 }
     return all
   }
 
   private func blockedSample(_ sampler: inout TaskSampler) throws -> TaskSample {
     for _ in 0..<5_000 {
-      if let sample = try sampler.sample(), sample.isOffProcessor, !sample.isRunnable { return sample }
+      if let sample = try sampler.sample(), sample.thread.isOffProcessor, !sample.thread.isRunnable {
+        return sample
+      }
       usleep(1_000)
     }
     throw Errno.timedOut
@@ -37,8 +39,8 @@ struct TaskIteratorTests {
     #expect(try Ptrace.waitForStop(target.processID) == .interrupt)
     let expected = try Ptrace.registers(of: target.processID)
     try Ptrace.detach(target.processID, signal: 0)
-    for word in Self.compared { #expect(sample.registers[word] == expected[word], "\(word)") }
-    #expect(sample.registers[.rsp] != 0 && sample.isWide)
+    for word in Self.compared { #expect(sample.thread.registers[word] == expected[word], "\(word)") }
+    #expect(sample.thread.registers[.rsp] != 0 && sample.thread.isWide)
   }
 
   @Test func countsAreThoseOfProc() throws {
@@ -50,25 +52,25 @@ struct TaskIteratorTests {
     let details = try readPseudoFile(directory + "sched")
     let record = try readPseudoFile(directory + "stat")
     let statistics = SchedulerStatistics(schedule.span)
-    #expect(statistics?.timesScheduled == sample.timesScheduled)
-    #expect(statistics?.runNanoseconds == sample.runNanoseconds)
+    #expect(statistics?.timesScheduled == sample.thread.timesScheduled)
+    #expect(statistics?.runNanoseconds == sample.thread.runNanoseconds)
     #expect(statistics?.runQueueDelayNanoseconds == sample.runQueueDelayNanoseconds)
     let detail = SchedulerDetail(details.span)
     #expect(detail?.voluntarySwitches == sample.voluntarySwitches)
     #expect(detail?.involuntarySwitches == sample.involuntarySwitches)
     let parsed = ThreadStat(record.span)
     let stat = try #require(parsed)
-    #expect(stat.state == sample.state && stat.startTicks == sample.startTicks)
+    #expect(stat.state == sample.thread.state && stat.startTicks == sample.startTicks)
     #expect(stat.image == sample.image && stat.majorFaults == sample.majorFaults)
-    #expect(sample.withName { $0.count == 10 && $0.matches("TestTarget", at: 0) })
-    #expect(sample.processID == target.processID && sample.innerThreadID == target.processID)
+    #expect(sample.thread.withName { $0.count == 10 && $0.matches("TestTarget", at: 0) })
+    #expect(sample.thread.processID == target.processID && sample.thread.threadID == target.processID)
   }
 
   @Test func runningThreadIsNoStandingOne() throws {
     let target = try TargetProcess.start("spin")
     var sampler = try TaskProgram(process: target.processID).sampler(of: target.processID)
     let sample = try #require(try sampler.sample())
-    #expect(sample.isRunnable && sample.state == UInt8(ascii: "R"))
+    #expect(sample.thread.isRunnable && sample.thread.state == UInt8(ascii: "R"))
   }
 
   @Test(arguments: [true, false]) func filtersInTheKernelAndInTheProgram(_ inKernel: Bool) throws {
@@ -79,7 +81,7 @@ struct TaskIteratorTests {
     #expect(try Set(samples(&all).keys) == threads && threads.count > 1)
     for thread in threads {
       var one = try program.sampler(of: thread, limitsInKernel: inKernel)
-      for _ in 0..<3 { #expect(try one.sample()?.threadID == thread) }
+      for _ in 0..<3 { #expect(try one.sample()?.thread.threadID == thread) }
     }
     #expect(try Set(samples(&all).keys) == threads)
   }
@@ -90,7 +92,7 @@ struct TaskIteratorTests {
     #expect(try Set(samples(&iterator).keys) == Set(ThreadList.threads(of: target.processID)))
   }
 
-  @Test("PROC-04: a process of another pid namespace is told by our ids, and by its own")
+  @Test("PROC-04: a process of another pid namespace is told by our ids")
   func nestedNamespace() throws {
     var launcher = try TargetProcess(
       path: "/usr/bin/unshare",
@@ -102,8 +104,16 @@ struct TaskIteratorTests {
     var sampler = try TaskProgram(process: child).sampler(of: child)
     let found = try sampler.sample()
     let sample = try #require(found)
-    #expect(sample.processID == child && sample.threadID == child)
-    #expect(sample.innerProcessID == 1 && sample.innerThreadID == 1)
+    #expect(sample.thread.processID == child && sample.thread.threadID == child)
+  }
+
+  @Test("PROC-04: who reads from within a pid namespace is told by the ids in there")
+  func readerInNestedNamespace() throws {
+    let reader = "\(builtProduct("TestSandbox")) iterator; true"
+    var launcher = try TargetProcess(
+      path: "/usr/bin/unshare", arguments: ["--pid", "--fork", "--kill-child", "/bin/sh", "-c", reader])
+    #expect(try launcher.readLine() == "loaded")
+    #expect(try launcher.readLine() == "threads 1")
   }
 
   @Test("PROC-03: threads that begin and end during reads are no error") func churn() throws {
@@ -136,7 +146,8 @@ struct TaskIteratorTests {
     #expect(
       try eventually {
         guard let later = try sampler.sample() else { return false }
-        return later.atNanoseconds > first.atNanoseconds && later.runNanoseconds > first.runNanoseconds
+        return later.atNanoseconds > first.atNanoseconds
+          && later.thread.runNanoseconds > first.thread.runNanoseconds
       })
   }
 

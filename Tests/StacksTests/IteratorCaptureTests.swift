@@ -29,7 +29,7 @@ private struct IteratorCamera: ~Copyable {
 
   /// Nil: it was on a CPU, or has moved. `pause`: for so many microseconds after its registers were read.
   mutating func capture(pause: UInt32 = 0) throws -> RawCapture? {
-    guard let sample = try sampler.sample(), let blocked = BlockedRegisters(sample) else { return nil }
+    guard let sample = try sampler.sample(), let blocked = BlockedRegisters(sample.thread) else { return nil }
     if pause > 0 { usleep(pause) }
     do {
       return try helper.capture(
@@ -215,7 +215,9 @@ struct IteratorCaptureTests {
     for _ in 0..<500 {
       for thread in try ThreadList.threads(of: process) {
         var sampler = try program.sampler(of: thread)
-        guard let sample = try sampler.sample(), let blocked = BlockedRegisters(sample) else { continue }
+        guard let sample = try sampler.sample(), let blocked = BlockedRegisters(sample.thread) else {
+          continue
+        }
         let capture = try? helper.capture(
           processID: process, threadID: thread, rules: CaptureRules(), blocked: blocked)
         #expect(capture == nil || capture?.way == .taskIterator)
@@ -231,7 +233,7 @@ struct IteratorCaptureTests {
     var blocked: BlockedRegisters?
     #expect(
       try eventually {
-        blocked = try sampler.sample().flatMap { BlockedRegisters($0) }
+        blocked = try sampler.sample().flatMap { BlockedRegisters($0.thread) }
         return blocked != nil
       })
     target.signal(SIGKILL)
@@ -248,13 +250,13 @@ struct IteratorCaptureTests {
 }
 
 @Suite struct BlockedRegistersTests {
-  private func registers(_ change: (inout clinux_task_sample) -> Void) throws -> BlockedRegisters? {
-    var raw = clinux_task_sample()
+  private func registers(_ change: (inout clinux_thread_sample) -> Void) throws -> BlockedRegisters? {
+    var raw = clinux_thread_sample()
     // `__USER_CS` (arch/x86/include/asm/segment.h).
     (raw.is_off_processor, raw.registers.17) = (1, 0x33)
     (raw.thread, raw.times_scheduled, raw.run_time, raw.registers.19) = (7, 8, 9, 10)
     change(&raw)
-    let sample = unsafe withUnsafeBytes(of: raw) { unsafe TaskSample($0.bytes, at: 0) }
+    let sample = unsafe withUnsafeBytes(of: raw) { unsafe ThreadSample($0.bytes, at: 0) }
     return BlockedRegisters(try #require(sample))
   }
 

@@ -33,8 +33,8 @@ func readAgainAndAgain(_ program: TaskProgram, of process: Int32, until end: Int
       var sampler = try program.sampler(of: thread)
       for _ in 0..<8 {
         guard let sample = try sampler.sample() else { continue }
-        threads.insert(sample.threadID)
-        words.insert(sample.registers[.r15])
+        threads.insert(sample.thread.threadID)
+        words.insert(sample.thread.registers[.r15])
       }
     }
   } while Clock.monotonicNanoseconds < end

@@ -17,18 +17,26 @@ struct clinux_task_request {
   uint32_t owner, group;  // real ids of the caller, in the first user namespace
 };
 
+// What is told of every thread: what it takes to copy its stack.
+struct clinux_thread_sample {
+  int32_t process, thread;       // as the reader's pid namespace numbers them
+  uint32_t state, exit_state;    // task_struct.__state, .exit_state
+  uint32_t flags;                // task_struct.flags (PF_…)
+  uint32_t is_off_processor;     // 1: it was on none from before the first to after the last of this was read
+  uint64_t run_time, times_scheduled;
+  uint8_t name[clinux_task_name_bytes];
+  uint64_t registers[clinux_task_register_words];  // struct pt_regs
+};
+
 static const uint64_t clinux_task_lag_unknown = UINT64_MAX;
 
+// What is told of one that is asked for.
 struct clinux_task_sample {
+  struct clinux_thread_sample thread;
   uint64_t moment;               // CLOCK_MONOTONIC
-  int32_t process, thread;       // as the reader's pid namespace numbers them
-  int32_t inner_process, inner_thread;  // as the thread's own one does
-  uint32_t state, exit_state;    // task_struct.__state, .exit_state
-  uint32_t flags, policy;        // task_struct.flags (PF_…), .policy (SCHED_…)
+  uint64_t policy;               // task_struct.policy (SCHED_…)
   uint64_t job_control;          // task_struct.jobctl
-  uint64_t is_off_processor;     // 1: it was on none from before the first to after the last of this was read
-  uint64_t run_time, run_time_at_arrival;
-  uint64_t run_queue_delay, times_scheduled;
+  uint64_t run_time_at_arrival, run_queue_delay;
   uint64_t arrived_at;           // run-queue clock: when it was last put on a CPU
   uint64_t accounted_at;         // run-queue clock without stolen time: up to when `run_time` counts
   uint64_t processor_lag;        // of that clock on the thread's CPU behind the run-queue clock
@@ -38,8 +46,6 @@ struct clinux_task_sample {
   uint64_t minor_faults, major_faults;
   uint64_t started_at;           // CLOCK_BOOTTIME
   uint64_t code_start, code_end, stack_start;
-  uint8_t name[clinux_task_name_bytes];
-  uint64_t registers[clinux_task_register_words];  // struct pt_regs
 };
 
 // Memory that the program shares with whoever reads.
