@@ -7,18 +7,23 @@ internal import StallCore
 /// Bounded, and only good for one list of mappings.
 struct KnownStacks {
   private var maps: SealedBytes?
-  private var copies: [Int32: (snapshot: ThreadSnapshot, answer: Analysis)] = [:]
+  private var copies: [Int32: KnownStack] = [:]
   private var bytes = 0
 
   private static let mostBytes = 1 << 20
 
-  /// Reads the copy, and answers by what an equal one of its thread was answered before; false if there was none.
-  func answer(_ question: inout AnalystQuestion) -> Bool {
-    question.snapshot = try? question.capture.snapshot()
-    guard question.maps === maps, let snapshot = question.snapshot, let known = copies[snapshot.threadID],
-      known.snapshot.isEqual(to: snapshot)
-    else { return false }
-    question.best = known.answer
+  /// Reads the copy, unless it is the same object as before, and answers by what an equal one of its thread was answered;
+  /// false if there was none.
+  mutating func answer(_ question: inout AnalystQuestion) -> Bool {
+    let known = question.maps === maps ? copies[question.capture.threadID] : nil
+    if known?.capture !== question.capture {
+      question.snapshot = try? question.capture.snapshot()
+      guard let known, let snapshot = question.snapshot, known.snapshot.isEqual(to: snapshot) else {
+        return false
+      }
+      copies[snapshot.threadID]?.capture = question.capture
+    }
+    question.best = known?.answer
     return true
   }
 
@@ -31,11 +36,19 @@ struct KnownStacks {
     let more = snapshot.byteCount + size
     if question.maps !== maps || bytes + more > Self.mostBytes { self = KnownStacks(maps: question.maps) }
     bytes += more
-    copies[snapshot.threadID] = (snapshot, answer)
-    copies[snapshot.threadID]?.answer.remarks = []
+    var known = KnownStack(capture: question.capture, snapshot: snapshot, answer: answer)
+    known.answer.remarks = []
+    copies[snapshot.threadID] = known
   }
 
   init(maps: SealedBytes? = nil) { self.maps = maps }
+}
+
+private struct KnownStack {
+  /// Somebody else's to keep: it is an open file.
+  weak var capture: RawCapture?
+  let snapshot: ThreadSnapshot
+  var answer: Analysis
 }
 
 extension ThreadSnapshot {

@@ -34,7 +34,7 @@ extension ThreadCamera {
     return seen ?? name(of: thread)
   }
 
-  /// What is certain after one question.
+  /// What is certain after one question; of threads that have not run since the dump before, what was certain then.
   private func copy(
     together threads: [DumpedThread]
   ) -> [Int32: Result<RawCapture, CaptureFailure>] {
@@ -46,18 +46,33 @@ extension ThreadCamera {
       crowd?.member($0.threadID, isParked: $0.isParked)
         ?? GroupMember(threadID: $0.threadID, isParked: $0.isParked)
     }
+    var results: [Int32: Result<RawCapture, CaptureFailure>] = [:]
+    for member in members {
+      if let copy = lastCopies.copy(of: member) { results[member.threadID] = .success(copy) }
+    }
+    let others = members.filter { results[$0.threadID] == nil }
+    if others.isEmpty, members.count == crowd?.count { mappings.nobodyHasRun() }
+    for (member, result) in copyAnew(others) { results[member.threadID] = result }
+    // Its id may have been somebody else's by then.
+    if handle.hasEnded { return [:] }
+    for member in members {
+      if let copy = try? results[member.threadID]?.get() { newCopies.keep(copy, of: member) }
+    }
+    return results
+  }
+
+  private func copyAnew(
+    _ members: [GroupMember]
+  ) -> [(GroupMember, Result<RawCapture, CaptureFailure>)] {
     let rules = CaptureRules(mayStop: mayStop, isDump: true)
-    guard
+    guard !members.isEmpty,
       let group = try? helper.capture(
         processID: handle.id, together: members, rules: rules, asksForMaps: mappings.isWantedByDump,
-        deadline: deadlineTogether),
-      // Its id may have been somebody else's by then.
-      !handle.hasEnded
-    else { return [:] }
+        deadline: deadlineTogether)
+    else { return [] }
     mappings.take(group.maps)
     if group.results.count(where: { $0.isMove }) * 4 > members.count { crowd = nil }
-    let certain = zip(members, group.results).filter { $1.isCertain(of: $0) }
-    return Dictionary(certain.map { ($0.threadID, $1) }) { first, _ in first }
+    return zip(members, group.results).filter { $1.isCertain(of: $0) }
   }
 }
 

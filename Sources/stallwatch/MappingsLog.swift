@@ -10,6 +10,7 @@ struct MappingsLog {
   private struct Dump {
     var maps: SealedBytes?
     var triesLeft = mostTries
+    var hasNobodyRun = false
   }
 
   /// Reading more than this takes milliseconds, under a lock that the target needs for its own mappings. Less is read
@@ -24,6 +25,10 @@ struct MappingsLog {
 
   /// A dump goes on that has no list yet.
   var isWantedByDump: Bool { dump.map { $0.maps == nil } ?? false }
+
+  /// Of the dump that goes on: no thread of the process has run since the one before it. Only another process that shares
+  /// its memory can have changed the mappings, and mostly that shows in their size.
+  mutating func nobodyHasRun() { dump?.hasNobodyRun = true }
 
   /// Of the dump that goes on: what was just found to be so still.
   mutating func take(_ found: SealedBytes?) { if isWantedByDump { dump?.maps = found } }
@@ -45,10 +50,11 @@ struct MappingsLog {
     _ process: Int32, _ thread: Int32, _ read: () -> SealedBytes?
   ) -> SealedBytes? {
     let size = try? MemorySize(process: process, thread: thread).virtualBytes
-    if let kept, kept.virtualBytes == size { return kept.maps }
+    let isSure = dump?.hasNobodyRun ?? false
+    if let kept, kept.virtualBytes == size, isSure || kept.maps.count > Self.cheapBytes { return kept.maps }
     let maps = read()
     kept = nil
-    if let maps, let size, maps.count > Self.cheapBytes { kept = (maps, size) }
+    if let maps, let size { kept = (maps, size) }
     return maps
   }
 }

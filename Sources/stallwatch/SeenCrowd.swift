@@ -28,6 +28,8 @@ struct SeenCrowd {
     places[thread].map { samples[$0].withName { bytes in ByteString(bytes.indices.map { bytes[$0] }) } }
   }
 
+  var count: Int { samples.count }
+
   /// How to ask for it together with others.
   func member(_ thread: Int32, isParked: Bool) -> GroupMember {
     var member = GroupMember(threadID: thread, isParked: isParked)

@@ -20,6 +20,9 @@ final class ThreadCamera {
   var blockedThreads: BlockedThreads?
   /// What was seen of all threads at once, for a dump.
   var crowd: SeenCrowd?
+  /// Of the dump before this one, and of this one.
+  var lastCopies = KeptCopies()
+  var newCopies = KeptCopies()
   private(set) var targetStopped: Duration = .zero
   /// Why the last thread that was refused could not be copied.
   private(set) var refusal: Errno?
@@ -191,6 +194,7 @@ final class ThreadCamera {
   func endDump() {
     mappings.endDump()
     crowd = nil
+    (lastCopies, newCopies) = (newCopies, KeptCopies())
   }
 
   /// For threads that are asked for together.

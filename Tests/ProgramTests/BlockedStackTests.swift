@@ -52,6 +52,48 @@ struct BlockedStackTests {
     #expect(dump.symbols.contains("wait_in") && dump.symbols.contains("main"))
   }
 
+  /// How often each process of a watch that copies threads was put on a CPU.
+  private func wakeUps(_ watch: Int32) throws -> [Int32: UInt64] {
+    var counts: [Int32: UInt64] = [:]
+    for thread in try ThreadList.threads(of: watch) {
+      let text = String(decoding: try readPseudoFile("/proc/\(watch)/task/\(thread)/children"), as: UTF8.self)
+      for child in text.split(separator: " ").compactMap({ Int32($0) }) {
+        let name = try readPseudoFile("/proc/\(child)/comm")
+        let statistics = try readPseudoFile("/proc/\(child)/schedstat")
+        if name.starts(with: "stallwatch-copy".utf8) {
+          counts[child] = SchedulerStatistics(statistics.span)?.timesScheduled
+        }
+      }
+    }
+    return counts
+  }
+
+  private func symbolsOfDump(_ watch: inout WatchRun) throws -> [[String]] {
+    let before = watch.records(of: "dump").count
+    watch.signal(SIGUSR1)
+    _ = try watch.next("dump_summary")
+    return watch.records(of: "dump").dropFirst(before).map(\.symbols)
+  }
+
+  @Test("threads that have not run since the dump before are not copied again")
+  func unmovedThreads() throws {
+    let target = try TargetProcess.start("parked-crowd", "8")
+    var watch = try WatchRun(["--json", "--pid", "\(target.processID)"])
+    _ = try watch.next("attach")
+    target.signal(SIGSTOP)
+    #expect(try eventually { try threadStates(of: target.processID).values.allSatisfy { $0 == "T" } })
+    let first = try symbolsOfDump(&watch)
+    #expect(first.count == 9)
+    var wasQuiet = false
+    for _ in 0..<20 where !wasQuiet {
+      let before = try wakeUps(watch.processID)
+      let later = try symbolsOfDump(&watch)
+      #expect(later == first && !before.isEmpty)
+      wasQuiet = try wakeUps(watch.processID) == before
+    }
+    #expect(wasQuiet)
+  }
+
   @Test("LIFE-03: what the process becomes by exec is captured the same way") func afterExec() throws {
     let target = try TargetProcess(
       path: "/bin/sh",
