@@ -32,9 +32,10 @@ package enum TaskIteratorRefusal: Error, Equatable, Sendable {
   }
 }
 
-/// What stays of it with us is a descriptor. It tells of this process and of no other, whoever reads. Where the rights to load it come from our file, it tells of a
-/// thread only what our caller may see of it without them; otherwise such a thread is passed over, at each read anew. A
-/// class, because all threads that are followed share it.
+/// What stays of it with us is a descriptor and a page that it shares with us. It tells of this process and of no
+/// other, whoever reads. Where the rights to load it come from our file, it tells of a thread only what our caller may
+/// see of it without them; otherwise such a thread is passed over, at each read anew. A class, because all threads
+/// that are followed share it.
 package final class TaskProgram: Sendable {
   private let program: SharedFile
   private let answer: Mutex<TaskAnswer>
