@@ -112,18 +112,26 @@ extension FuzzedParser {
   }
 }
 
-// What the task iterator writes: one record after the other.
+// What the task iterator writes: one record after the other, or one in the memory that it shares.
 extension FuzzedParser {
   private static func readTasks(_ bytes: [UInt8]) {
     let data = unsafe bytes.span.bytes
     for position in stride(from: 0, through: bytes.count, by: 8) {
-      guard let sample = TaskSample(data, at: position) else { continue }
-      expect(position + TaskSample.byteCount <= bytes.count, "a sample lies outside the data")
-      expect("RSDTtXZPI".utf8.contains(sample.state), "a state that has no letter")
-      sample.withName { expect($0.count <= 16, "a name without an end") }
-      expect((sample.runNanosecondsAtArrival ?? 0) <= sample.runNanoseconds, "it ran before it came")
-      _ = (sample.isFrozen, sample.isKernelThread, sample.departedAt, sample.image, sample.registers)
+      if let thread = ThreadSample(data, at: position) {
+        expect(position + ThreadSample.byteCount <= bytes.count, "a sample lies outside the data")
+        read(thread)
+      }
+      guard let sample = TaskSample(data.extracting(droppingFirst: position)) else { continue }
+      read(sample.thread)
+      expect((sample.runNanosecondsAtArrival ?? 0) <= sample.thread.runNanoseconds, "it ran before it came")
+      _ = (sample.isFrozen, sample.departedAt, sample.image, sample.startTicks)
     }
+  }
+
+  private static func read(_ thread: ThreadSample) {
+    expect("RSDTtXZPI".utf8.contains(thread.state), "a state that has no letter")
+    thread.withName { expect($0.count <= 16, "a name without an end") }
+    _ = (thread.isKernelThread, thread.registers, thread.isWide)
   }
 }
 
