@@ -26,6 +26,12 @@ struct DumpCommand {
     if let program = way.program { camera.use(program) }
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
     let first = try captureOrRefuse(process, camera)
+    if isDumpingCore(process) {
+      reporter.write(
+        .notice(
+          NoticeRecord(
+            .captureFailed, "\(process.name.escaped) crashed and is dumping core: none of it is stopped")))
+    }
     var dump = ThreadDump(process: process.id, only: options.thread ?? .all, most: .max)
     dump.take(camera, first: first) { reporter.write(.dumpedThreads($0)) }
     if dump.threads == 0, case .named(let pattern) = options.thread {
@@ -36,6 +42,13 @@ struct DumpCommand {
     reporter.write(.dumpDone(dump.summary(took: took, stopped: camera.targetStopped)))
     return reporter.hasFailed
       ? .internalFailure : dump.hasThreadsWithoutStack ? .threadWithoutStack : .success
+  }
+
+  /// Where a thread shows its stack all the same, nothing else tells.
+  private func isDumpingCore(_ process: WatchedProcess) -> Bool {
+    let thread = process.thread.threadID
+    guard let text = try? readPseudoFile("/proc/\(process.id)/task/\(thread)/status") else { return false }
+    return ProcessStatus(text.span).isDumpingCore
   }
 
   private func processID() throws(ProgramFailure) -> Int32 {
