@@ -41,6 +41,9 @@ package struct PassMonitor: ~Copyable {
 
   package var hasHome: Bool { address != nil }
 
+  /// It is armed, or was refused: another look at a thread that has not moved would change nothing.
+  package var isSettled: Bool { !hasHome || breakpoint != nil || refusal != nil }
+
   /// The home's wait returns to this address in the loop's own frame, which has one of these stack pointers there.
   package mutating func setHome(address: UInt64, stackPointers: [UInt64], wrappers: [WaitWrapper]) {
     if address != self.address { forgetHome() }

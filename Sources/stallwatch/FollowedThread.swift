@@ -84,7 +84,8 @@ final class FollowedThread {
   /// While a loop rests, most looks find nothing but that: what they cost is the code that they come through, which after
   /// half a second is in no cache. Every two seconds one is made in full all the same.
   private func rest(dueAt due: Instant) -> Bool {
-    guard detector.isAtRest, mayRest, gap == nil, phases.isSteady, !inquiry.isWaiting, lastLook != nil,
+    guard detector.isAtRest, mayRest, missedLooks == 0, gap == nil, phases.isSteady, passes.isSettled,
+      !inquiry.isWaiting, lastLook != nil,
       let now = observer.restsStill()
     else { return false }
     looks.count(at: now, dueAt: due, tolerance: detector.alertInterval)

@@ -49,6 +49,9 @@ struct HomePasses: ~Copyable {
     return combine(with: PassSight.combined(beat, answer), at: look, detector)
   }
 
+  /// Nothing is to be done at a look that finds the thread where it was.
+  var isSettled: Bool { mutating get { monitor?.isSettled ?? true } }
+
   /// Something new may be known of the home's wait.
   mutating func learn(from inquiry: borrowing HomeInquiry, of home: HomeCandidate?) {
     guard let home else { return }
