@@ -71,15 +71,17 @@ struct UnwindIndex {
   }
 
   /// How a CIE's rules write their first address: what stands for `R` in its augmentation, absolute without one. Nil
-  /// if that cannot be told.
+  /// if that cannot be told, or if the return address stands in another column than that of the pc: libunwind takes any
+  /// number for one of its registers, and reads what lies far behind them.
   private static func pointerEncoding(_ cie: ArraySlice<UInt8>) -> UInt8? {
     guard let version = cie.first, let end = cie.dropFirst().firstIndex(of: 0) else { return nil }
     let augmentation = cie[(cie.startIndex + 1)..<end]
+    // Sizes of addresses and segments in version 4, the alignment factors, the return address's column.
+    var rest = cie[(end + 1)...].dropFirst(version == 4 ? 2 : 0)
+    skipNumbers(2, &rest)
+    guard rest.popFirst() == UInt8(Registers.programCounter) else { return nil }
     guard augmentation.first == UInt8(ascii: "z") else { return augmentation.isEmpty ? 0 : nil }
-    var rest = cie[(end + 1)...]
-    // The alignment factors, the return address's column (one byte in version 1), the augmentation's length.
-    skipNumbers(version == 1 ? 2 : 3, &rest)
-    if version == 1 { rest = rest.dropFirst() }
+    // The augmentation's length.
     skipNumbers(1, &rest)
     for letter in augmentation.dropFirst() {
       guard let value = rest.first else { return nil }
