@@ -30,6 +30,9 @@ final class FollowedThread {
   private var hasForewarned = false
   /// Nothing beside the thread itself is to be seen at each look.
   private let mayRest: Bool
+  /// Of a new program the loop is found first, and its passes watched.
+  private var mayRestFrom: Instant
+  private static let timeToSettle: Duration = .seconds(2)
   var numbers = EpisodeNumbers()
   /// Came since the last look.
   private var gap: WatchGap?
@@ -59,6 +62,7 @@ final class FollowedThread {
     phases = PhaseModel(options.phaseThresholds, isJudged: !options.cpuOnly && !isQueue)
     surroundings = SurroundingsWatch(interval: detector.alertInterval)
     nextLook = .now
+    mayRestFrom = nextLook + Self.timeToSettle
     remarks = LoopRemarks(
       process: context.process.id, thread: record, began: nextLook,
       stateFacts: options.cpuOnly ? StateFacts(threshold: options.threshold) : nil,
@@ -85,11 +89,12 @@ final class FollowedThread {
   /// half a second is in no cache. Every two seconds one is made in full all the same.
   private func rest(dueAt due: Instant) -> Bool {
     guard detector.isAtRest, mayRest, missedLooks == 0, gap == nil, phases.isSteady, passes.isSettled,
-      !inquiry.isWaiting, lastLook != nil,
+      !inquiry.isWaiting, let lastLook,
+      lastLook.at >= mayRestFrom,
       let now = observer.restsStill()
     else { return false }
     looks.count(at: now, dueAt: due, tolerance: detector.alertInterval)
-    lastLook?.at = now
+    self.lastLook?.at = now
     phases.rest(at: now)
     nextLook = detector.rest(at: now)
     return true
@@ -215,6 +220,7 @@ final class FollowedThread {
       context.recorder?.judged(index, !detector.isBlindToLoop, at: .now)
     }
     guard image != nil else { return }
+    mayRestFrom = .now + Self.timeToSettle
     context.recorder?.programReplaced(index, at: .now)
     cutOff(.targetReplaced)
     note(.began(after: lastLook?.at ?? .now, by: .now))
