@@ -74,7 +74,7 @@ package struct ProcObserver: ~Copyable {
 
   /// Nil if the thread is not where the last full look found it blocked, or that look was long ago: then look.
   package mutating func restsStill() -> Instant? {
-    guard let last, last.isBlocked, !last.state.hasEnded, last.timesScheduled > 0 else { return nil }
+    guard let last, last.isBlocked, last.timesScheduled > 0 else { return nil }
     let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
     guard now - lastFullLook < Self.mostUnread,
       (try? readStatistics().timesScheduled) == last.timesScheduled
