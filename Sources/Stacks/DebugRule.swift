@@ -9,6 +9,8 @@ struct DebugRule {
   /// A table entry that leads to the rule and is good for every address, the CIE, the rule, and zeros up to a whole
   /// number of words.
   let bytes: [UInt8]
+  /// Of the rule in them.
+  let place: Int
 
   /// Real rules have some hundred bytes.
   private static let mostBytes = 65_536
@@ -26,6 +28,7 @@ struct DebugRule {
     let firstAddress = rule.body.littleEndian(at: 0, count: 8) &+ loadBias
     var bytes = DebugRule.bytes(of: UInt64(16 + cie.count) << 32 | 0x8000_0000)
     bytes += DebugRule.bytes(of: UInt64(cie.count + 4)) + cie
+    place = bytes.count
     // The distance from its own place, behind the length, back to the CIE, which follows the table entry.
     bytes += DebugRule.bytes(of: UInt64(bytes.count - 4) << 32 | UInt64(rule.body.count + 4))
     bytes += DebugRule.bytes(of: firstAddress) + rule.body.dropFirst(8)

@@ -71,15 +71,13 @@ struct UnwindIndex {
   }
 
   /// How a CIE's rules write their first address: what stands for `R` in its augmentation, absolute without one. Nil
-  /// if that cannot be told, or if the return address stands in another column than that of the pc: libunwind takes any
-  /// number for one of its registers, and reads what lies far behind them.
+  /// if that cannot be told.
   private static func pointerEncoding(_ cie: ArraySlice<UInt8>) -> UInt8? {
     guard let version = cie.first, let end = cie.dropFirst().firstIndex(of: 0) else { return nil }
     let augmentation = cie[(cie.startIndex + 1)..<end]
     // Sizes of addresses and segments in version 4, the alignment factors, the return address's column.
     var rest = cie[(end + 1)...].dropFirst(version == 4 ? 2 : 0)
-    skipNumbers(2, &rest)
-    guard rest.popFirst() == UInt8(Registers.programCounter) else { return nil }
+    skipNumbers(3, &rest)
     guard augmentation.first == UInt8(ascii: "z") else { return augmentation.isEmpty ? 0 : nil }
     // The augmentation's length.
     skipNumbers(1, &rest)

@@ -96,7 +96,7 @@ private func findRule(
   for kind in [UnwindIndex.Kind.loaded, .debug] where result < 0 {
     guard let table = query.table(for: pc, kind) else { continue }
     result = unsafe clibunwind_search(
-      space, pc, table.base, table.entries, table.count, found, needRules, argument)
+      space, pc, table.base, RuleTable.madeAddress, 1, found, needRules, argument)
   }
   if result < 0 { query.foundNoRule = true }
   return result

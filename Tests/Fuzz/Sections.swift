@@ -163,6 +163,8 @@ struct HostileRules {
       [0] + common([1, 0, 1, 0x78, 16]) + rule(common: 0, loadedFrom: nil),
       [0] + common([4, 0, 8, 0, 1, 0x78, 16]) + rule(common: 0, loadedFrom: nil),
       [0] + common([3, 0, 1, 0x78, 0xFF, 0xFF, 0xFF, 0x7F]) + rule(common: 0, loadedFrom: nil),
+      // DW_CFA_register: rbp is in a register that no processor has.
+      [0] + common([1, 0, 1, 0x78, 16, 9, 6, 0xFF, 0xFF, 0xFF, 0x7F]) + rule(common: 0, loadedFrom: nil),
       [1] + common([1, 0x7A, 0x52, 0, 1, 0x78, 16, 1, 0x1B], isLoaded: true)
         + rule(common: 0, loadedFrom: 32),
     ]
