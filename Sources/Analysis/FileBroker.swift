@@ -11,11 +11,14 @@ struct FileBroker: ~Copyable {
   private var helper: CaptureHelper
   private var opened: [FileIdentity: SharedFile?] = [:]
   private var map: (source: SealedBytes, map: MemoryMap)?
+  /// Of a list that took all the time that it may: each time is one that a report waits.
+  private var mapsRetry = RetrySpacing()
   /// Modules that nobody but the target can open.
   private var copied: [ByteString] = []
 
   private static let mostOpened = 256
   private static let mostMapBytes = 64 << 20
+  private static let longestMapReading: Duration = .seconds(2)
 
   init(process: Int32, helper: consuming CaptureHelper) {
     self.process = process
@@ -31,7 +34,17 @@ struct FileBroker: ~Copyable {
   mutating func rest() { helper.rest() }
 
   mutating func readMaps(of thread: Int32) -> SealedBytes? {
-    try? helper.readMaps(processID: process, threadID: thread, deadline: .seconds(2))
+    let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    guard mapsRetry.isDue(at: began) else { return nil }
+    let maps = try? helper.readMaps(
+      processID: process, threadID: thread, deadline: Self.longestMapReading)
+    let end = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    if maps != nil {
+      mapsRetry = RetrySpacing()
+    } else if end - began >= Self.longestMapReading {
+      mapsRetry.refuse(at: end)
+    }
+    return maps
   }
 
   /// The region of a list of mappings that holds an address.
