@@ -104,7 +104,7 @@ class Groups:
             yield from self.saturated("saturated without proof", (*self.words, *WITHOUT_PROOF))
         yield from self.saturated("saturated", self.words)
         yield from self.without_stalls()
-        yield self.cost()
+        yield from self.cost()
 
     def batches(self, size):
         return [self.loops[index : index + size] for index in range(0, len(self.loops), size)]
@@ -160,8 +160,5 @@ class Groups:
         loop, seconds = self.loops[0], self.effort.cost_seconds
         busy = loaded(85, SHORT_JOBS)(self.chance("cost"), seconds, self.causes)
         calm = [*plans.start(), plans.Job(seconds, "compute", 0.001)]
-        trials = [
-            Trial(name, loop, LONG_THRESHOLD, tuple(plan), words=self.words)
-            for name, plan in (("85 % load", busy), ("calm", calm))
-        ]
-        return Group("cost", tuple(trials))
+        for name, plan in (("85 % load", busy), ("calm", calm)):
+            yield Group("cost", (Trial(name, loop, LONG_THRESHOLD, tuple(plan), words=self.words),))
