@@ -81,7 +81,7 @@ enum ManualText {
     "With less, a program of the same user is watched by the kinds of its waits, or by its states where it is "
       + "protected; there are no stacks then, and no stall is verified. `--cpu-only` watches state and CPU time of "
       + "any process.",
-    "`--observer bpf` needs CAP_BPF and CAP_PERFMON, which root has. Where the file of stallwatch has them "
+    "The task iterator (`bpf`) needs CAP_BPF and CAP_PERFMON, which root has. Where the file of stallwatch has them "
       + "(`setcap cap_bpf,cap_perfmon=ep`, setcap(8)), everybody who may execute it sees the waits and registers of his "
       + "own programs, and nothing more than without of other users' programs, of protected ones and of memory.",
     "In a container CAP_SYS_PTRACE must be given to the container: `docker run --cap-add=SYS_PTRACE`. `run --user` "
@@ -90,7 +90,7 @@ enum ManualText {
   ]
 
   static let effect = [
-    "Looking is reading files under `/proc`: nothing is stopped. No memory of the program is written, no setting "
+    "Looking is reading files under `/proc`, or what a BPF task iterator tells: nothing is stopped. No memory of the program is written, no setting "
       + "changed, no descriptor opened in it. No signal is sent, but by `run`: those that it passes on, SIGCONT after a "
       + "stop by the terminal, and SIGTERM (with SIGCONT) after `--timeout`.",
     "To copy the stack of a stalled or busy thread, of others with `--stacks`, and of every thread for a dump, a "

@@ -42,8 +42,8 @@ package struct ExecutionBreakpoint: ~Copyable {
     case gap
   }
 
-  /// Fifty fires fit into a page.
-  package static let mostFires: Int32 = 32
+  /// 128 fires fit into a page, and a few records of other kinds have to.
+  package static let mostFires: Int32 = 100
   private static let layout = PerfSampleLayout(userRegisters: [.rsp])
 
   private let event: PerfEvent

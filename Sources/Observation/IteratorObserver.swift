@@ -20,6 +20,7 @@ package struct IteratorObserver: ~Copyable {
   private var lastElsewhere: Instant?
   private var lastFullLook = Instant(nanoseconds: 0)
   private var lastStat: Instant?
+  private var hasTerminal = true
   /// What can change without the thread's doing: frozen in its sleep, another job in the foreground.
   private static let mostUnread = Duration.seconds(2)
   /// A thread that moves while its descriptors are read is looked at again, so often.
@@ -109,14 +110,15 @@ package struct IteratorObserver: ~Copyable {
     return parsed.timesScheduled
   }
 
-  /// Neither the terminal nor its foreground group is a matter of the thread.
+  /// Neither the terminal nor its foreground group is a matter of the thread. At a terminal it is brought to the foreground at
+  /// any time, and what it does next is seen by somebody; what has none, a service, seldom gets one.
   private mutating func readJobControl(at now: Instant) {
-    if let lastStat, now - lastStat < Self.mostUnread { return }
+    if !hasTerminal, let lastStat, now - lastStat < Self.mostUnread { return }
     lastStat = now
     guard let count = try? stat.read(into: &buffer),
       let record = ThreadStat(buffer.span.extracting(first: count))
     else { return }
-    facts.isInBackground = record.isInBackground
+    (facts.isInBackground, hasTerminal) = (record.isInBackground, record.terminal != 0)
   }
 }
 

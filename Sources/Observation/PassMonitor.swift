@@ -136,7 +136,8 @@ package struct PassMonitor: ~Copyable {
     let scheduled = timesScheduled &- timesScheduledWhenArmed
     budget.spend(fires: fires, scheduled: isOver ? Self.share(of: scheduled, armed, last, now) : scheduled)
     timesScheduledWhenArmed = timesScheduled
-    if armed.hasEnded { return forgetHome() }
+    // What came by since the last look had not ended by then: the next one asks.
+    if fires == 0, armed.hasEnded { return forgetHome() }
     if isOver { seeNothing() } else { breakpoint = consume armed }
   }
 

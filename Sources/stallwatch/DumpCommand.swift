@@ -21,9 +21,7 @@ struct DumpCommand {
     // Each of our processes takes milliseconds to start, so all do at once; what fails is told by the first question.
     try? camera.prepare()
     let reporter = DumpReporter(Reporter(options, .of(process), output: output, rules: .none))
-    var way = ObserverWay(process.id, options)
-    way.loadForCopies()
-    if let program = way.program { camera.use(program) }
+    if let program = ObserverWay(process.id, options).program { camera.use(program) }
     let began = Instant(nanoseconds: Clock.monotonicNanoseconds)
     let first = try captureOrRefuse(process, camera)
     if isDumpingCore(process) {

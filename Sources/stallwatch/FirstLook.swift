@@ -19,7 +19,7 @@ struct FirstLook: ~Copyable {
     // The helper's first answer; from here on it is there for the looks.
     let command = camera.commandLine()
     let buildID = camera.executableFacts()?.buildID
-    var way = ObserverWay(process.id, options)
+    let way = ObserverWay(process.id, options)
     let thread = process.thread.threadID
     var observer = try LoopObserver(process: process.id, thread: thread, way.way)
     _ = try observer.look { address, length, buffer in
@@ -29,7 +29,6 @@ struct FirstLook: ~Copyable {
     if let refusal = waits.refusal, RightsFacts(process.id).isSomeoneElses { throw refusal }
     camera.denied = waits.refusal
     let isMemorySeen = !(isByIterator && camera.isMemoryRefused)
-    way.loadForCopies()
     if let program = way.program { camera.use(program) }
     let sight = FirstSight(
       waits: waits, way: way, isByIterator: isByIterator, isMemorySeen: isMemorySeen, command: command,

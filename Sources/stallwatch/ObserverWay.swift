@@ -10,18 +10,15 @@ struct ObserverWay {
   let way: ThreadObserverWay
   private let process: Int32
   private let isAskedFor: Bool
-  private let mayCopyByIt: Bool
   /// Only once for a process, whatever programs that runs one after the other. A refusal is not tried for again: each can
-  /// be a line in a log.
-  private var loaded: Result<TaskProgram, TaskIteratorRefusal>?
+  /// be a line in a log. Nil: it is not wanted.
+  private let loaded: Result<TaskProgram, TaskIteratorRefusal>?
 
-  /// From then on a look costs no more than through `/proc`, and tells more. Yet no looks are made by the iterator unless that
-  /// is asked for, before its judgement has stood the hours of runs that that of `/proc` has.
+  /// Loading takes some milliseconds. From then on a look costs less than through `/proc`, and tells more.
   init(_ process: Int32, _ options: Options) {
     self.process = process
     isAskedFor = options.observer == .bpf && !options.cpuOnly
-    mayCopyByIt = options.observer != .proc && !options.cpuOnly
-    loaded = isAskedFor ? Self.load(process) : nil
+    loaded = options.observer == .proc || options.cpuOnly ? nil : Self.load(process)
     if options.cpuOnly {
       way = .procWithoutWaits
     } else if case .success(let program) = loaded {
@@ -30,10 +27,6 @@ struct ObserverWay {
       way = .proc
     }
   }
-
-  /// For whoever copies stacks, whatever looks are made by: copies prove themselves. It takes some milliseconds, for
-  /// which the first look need not wait.
-  mutating func loadForCopies() { if mayCopyByIt, loaded == nil { loaded = Self.load(process) } }
 
   private static func load(_ process: Int32) -> Result<TaskProgram, TaskIteratorRefusal> {
     do throws(TaskIteratorRefusal) { return .success(try TaskProgram(process: process)) } catch {

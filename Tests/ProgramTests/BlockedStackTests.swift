@@ -26,7 +26,7 @@ struct BlockedStackTests {
       "--json", "--pid", "\(target.processID)", "--threshold", "100ms", "--stacks", "all",
     ])
     let attach = try watch.next("attach")
-    #expect(attach["observer"] == .string("proc") && attach.missing == "")
+    #expect(attach["observer"] == .string("bpf") && attach.missing == "")
     #expect(attach["capture_ways"]?.array.first == .string("task-iterator"))
     _ = try watch.next("notice", kind: "loop.found")
     target.signal(SIGUSR1)
