@@ -34,6 +34,8 @@ class Trial:
     has_rules: bool = True
     disturbance: Callable | None = None
     words: tuple = ()
+    # Before its own CPU time counts: starting is not watching.
+    settling_seconds: float = 0
 
     @property
     def nanoseconds(self):
@@ -134,6 +136,7 @@ def observe(outcome, target, watcher):
             outcome.is_possible = not isinstance(problem, NotPossibleHere)
 
     thread = threading.Thread(target=disturb)
+    time.sleep(outcome.trial.settling_seconds)
     start, used = time.monotonic_ns(), cpu_nanoseconds(watcher)
     if outcome.trial.disturbance:
         thread.start()
