@@ -13,8 +13,14 @@ package struct PassMonitor: ~Copyable {
   private var address: UInt64?
   private var stackPointers: [UInt64] = []
   private var wrappers: [WaitWrapper] = []
+  /// By waits of the home's that came round. A function can wait in several places: that of the C library waits elsewhere as
+  /// soon as there is a second thread.
+  private var learned: [WaitWrapper] = []
+  private static let mostLearned = 4
+  /// At the last look the thread was there, in a wait of the home's of which no wrapper is known.
+  private var homeWait: SeenWait?
   /// At the last look the thread was in a foreign wait of the same code, which returns with this stack pointer.
-  private var foreignReturn: ForeignReturn?
+  private var foreignReturn: SeenWait?
   private var budget = DisturbanceBudget()
   private var breakpoint: ExecutionBreakpoint?
   private var timesScheduledWhenArmed: UInt64 = 0
@@ -37,6 +43,7 @@ package struct PassMonitor: ~Copyable {
   package init(thread: Int32) {
     threadID = thread
     keeper = try? PerfEvent(PerfEventAttributes(.dummy), thread: 0, dataPages: 0)
+    learned.reserveCapacity(Self.mostLearned)
   }
 
   package var hasHome: Bool { address != nil }
@@ -56,15 +63,15 @@ package struct PassMonitor: ~Copyable {
     disarm()
     address = nil
     (stackPointers, wrappers) = ([], [])
+    learned.removeAll(keepingCapacity: true)
     lastPass = nil
     strangeStackPointer = nil
   }
 
-  /// What is known at this look; a pass may be some microseconds later than that. `foreignWait`: the thread is blocked there,
-  /// and that is certainly no wait of the home's. `isHeldUp`: it has been at one piece of work for a good part of the
-  /// threshold.
+  /// What is known at this look; a pass may be some microseconds later than that. `wait`: the thread is blocked there.
+  /// `isHeldUp`: it has been at one piece of work for a good part of the threshold.
   package mutating func look(
-    at look: ThreadObservation, foreignWait: BlockedCall?, isHeldUp: Bool
+    at look: ThreadObservation, wait: LoopWait?, isHeldUp: Bool
   ) -> PassSight? {
     guard let address else { return nil }
     let (now, timesScheduled) = (look.at, look.timesScheduled)
@@ -77,10 +84,7 @@ package struct PassMonitor: ~Copyable {
       read(until: now, timesScheduled)
       unreadLooks = 0
     }
-    if !hasNotMoved || foreignReturn == nil, let foreignWait, let pointer = stackPointer(behind: foreignWait)
-    {
-      foreignReturn = ForeignReturn(stackPointer: pointer, seenAt: now)
-    }
+    if let wait, !hasNotMoved || foreignReturn == nil && homeWait == nil { note(wait, at: now) }
     lastTimesScheduled = look.isBlocked ? timesScheduled : nil
     if !hasHome { return nil }
     if budget.isOverdrawn {
@@ -115,7 +119,7 @@ package struct PassMonitor: ~Copyable {
 
   private mutating func seeNothing() {
     quietSince = nil
-    foreignReturn = nil
+    (foreignReturn, homeWait) = (nil, nil)
   }
 
   private mutating func read(until now: Instant, _ timesScheduled: UInt64) {
@@ -141,9 +145,35 @@ package struct PassMonitor: ~Copyable {
     if isOver { seeNothing() } else { breakpoint = consume armed }
   }
 
+  private mutating func note(_ wait: LoopWait, at moment: Instant) {
+    switch wait {
+    case .foreign(let call):
+      guard let pointer = stackPointer(behind: call) else { return }
+      foreignReturn = SeenWait(stackPointer: pointer, seenAt: moment)
+    case .home(let call):
+      guard learned.count < Self.mostLearned, stackPointer(behind: call) == nil else { return }
+      homeWait = SeenWait(
+        stackPointer: call.stackPointer, programCounter: call.programCounter, seenAt: moment)
+    }
+  }
+
+  /// The wait in which the last look found the thread has to return before anything else.
+  private mutating func learn(from fire: ExecutionBreakpoint.Fire, at moment: Instant) {
+    guard let wait = homeWait.take(), isPass(fire), moment - wait.seenAt >= Self.longestLook,
+      fire.stackPointer > wait.stackPointer, fire.stackPointer - wait.stackPointer <= Self.largestFrame
+    else { return }
+    learned.append(
+      WaitWrapper(
+        callProgramCounter: wait.programCounter, frameSize: fire.stackPointer - wait.stackPointer))
+  }
+
+  /// Wrappers of system calls keep little on the stack.
+  private static let largestFrame: UInt64 = 4096
+
   /// A strange stack pointer may be the loop's all the same, in a dialog: what is certain is that nothing came after it. But
   /// the foreign wait in which the last look found the thread has to return before anything else.
   private mutating func note(_ fire: ExecutionBreakpoint.Fire, at moment: Instant) {
+    learn(from: fire, at: moment)
     let isForeign = isForeign(fire, at: moment)
     foreignReturn = nil
     if isPass(fire) {
@@ -172,7 +202,10 @@ package struct PassMonitor: ~Copyable {
   }
 
   private func stackPointer(behind call: BlockedCall) -> UInt64? {
-    wrappers.last { $0.callProgramCounter == call.programCounter }.map { call.stackPointer &+ $0.frameSize }
+    let known =
+      wrappers.last { $0.callProgramCounter == call.programCounter }
+      ?? learned.last { $0.callProgramCounter == call.programCounter }
+    return known.map { call.stackPointer &+ $0.frameSize }
   }
 
   /// The part of the thread's switches that fell into the time until it was used up.
@@ -185,8 +218,16 @@ package struct PassMonitor: ~Copyable {
   }
 }
 
-/// Where a foreign wait of the same code as the home's will return.
-private struct ForeignReturn {
+/// Where a look finds a loop's thread blocked.
+package enum LoopWait: Sendable {
+  case home(BlockedCall)
+  /// That is certainly no wait of the home's.
+  case foreign(BlockedCall)
+}
+
+/// A foreign wait of the same code as the home's, by where it will return; or one of the home's, by where it is.
+private struct SeenWait {
   var stackPointer: UInt64
+  var programCounter: UInt64 = 0
   var seenAt: Instant
 }

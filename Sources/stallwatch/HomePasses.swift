@@ -83,7 +83,7 @@ struct HomePasses: ~Copyable {
     with other: PassSight?, at look: ThreadObservation, _ detector: StallDetector
   ) -> PassSight? {
     var sight = monitor?.look(
-      at: look, foreignWait: look.foreignWait(beside: detector.loop.home),
+      at: look, wait: detector.loop.home.flatMap { look.wait(by: $0) },
       isHeldUp: detector.isHeldUp(at: look.at))
     if let other, let seen = sight, isContradicted(seen, by: other) {
       sight = nil
@@ -129,11 +129,11 @@ extension ThreadObservation {
     return Site(call, descriptors: descriptors).map(home.matches) ?? false
   }
 
-  /// In a wait on something that certainly is not that home.
-  fileprivate func foreignWait(beside home: HomeCandidate?) -> BlockedCall? {
-    guard let home, case .blocked(let call) = activity, let site = Site(call, descriptors: descriptors),
-      site.isOnKnownObject, home.site.isOnKnownObject, !home.matches(site)
+  /// In a wait on that home, or on something that certainly is not it.
+  fileprivate func wait(by home: HomeCandidate) -> LoopWait? {
+    guard case .blocked(let call) = activity, let site = Site(call, descriptors: descriptors),
+      site.isOnKnownObject, home.site.isOnKnownObject
     else { return nil }
-    return call
+    return home.matches(site) ? .home(call) : .foreign(call)
   }
 }

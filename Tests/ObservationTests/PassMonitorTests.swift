@@ -31,15 +31,17 @@ import Testing
         at: Instant(nanoseconds: Clock.monotonicNanoseconds), state: .running, activity: .running,
         cpuTime: .zero, runQueueDelay: .zero, timesScheduled: statistics?.timesScheduled ?? 0,
         voluntarySwitches: 0)
-      return monitor.look(at: look, foreignWait: nil, isHeldUp: false)
+      return monitor.look(at: look, wait: nil, isHeldUp: false)
     }
 
     /// A look that may find it in a wait on another epoll than this one.
     mutating func look(_ observer: inout ProcObserver, besides home: Int32) throws -> PassSight? {
       let look = try observer.look(isAtWork: true) { _, _, _ in false }
-      var foreign: BlockedCall?
-      if case .blocked(let call) = look.activity, call.arguments.first != UInt64(home) { foreign = call }
-      return monitor.look(at: look, foreignWait: foreign, isHeldUp: true)
+      var wait: LoopWait?
+      if case .blocked(let call) = look.activity {
+        wait = call.arguments.first == UInt64(home) ? .home(call) : .foreign(call)
+      }
+      return monitor.look(at: look, wait: wait, isHeldUp: true)
     }
 
     /// Looks until it has seen so many passes.
@@ -107,13 +109,15 @@ import Testing
     #expect(try watched.look(untilPasses: 3).seen >= 3)
   }
 
-  @Test("LOOP: a foreign loop in the same function that waits longer than from look to look ends no quiet")
-  func slowNestedLoop() throws {
+  /// What lies between the call and its return is known from a stack, or learned from the home's wait that the signal ends.
+  @Test(
+    "LOOP: a foreign loop in the same function that waits longer than from look to look ends no quiet",
+    arguments: [true, false])
+  func slowNestedLoop(_ isKnown: Bool) throws {
     var watched = try Watched("slow-nested")
     var observer = try ProcObserver(
       process: watched.target.processID, thread: watched.target.processID)
     let home = try #require(try watched.target.readLine().split(separator: " ").last.flatMap { Int32($0) })
-    // What lies between the call and its return is learned from the home's own wait.
     var call: BlockedCall?
     _ = try eventually {
       if case .blocked(let seen) = try observer.look(isAtWork: true, readMemory: { _, _, _ in false })
@@ -126,10 +130,11 @@ import Testing
     let parked = try #require(call)
     watched.monitor.setHome(
       address: watched.address, stackPointers: [watched.stackPointer],
-      wrappers: [
-        WaitWrapper(
-          callProgramCounter: parked.programCounter, frameSize: watched.stackPointer - parked.stackPointer)
-      ])
+      wrappers: isKnown
+        ? [
+          WaitWrapper(
+            callProgramCounter: parked.programCounter, frameSize: watched.stackPointer - parked.stackPointer)
+        ] : [])
     #expect(try eventually { try watched.look(&observer, besides: home)?.quietSince != nil })
     watched.target.signal(SIGUSR1)
     // The first line comes when the nested loop has begun, the second after half a second in it.
