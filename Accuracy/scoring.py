@@ -12,6 +12,9 @@ MILLISECOND = 1_000_000
 # gaps a second over 50 µs, 29 over 200 µs and 11 over 500 µs. Some 20 µs lie there, twice a stall.
 LOG_NANOSECONDS = 500_000
 
+# The log is written while the last pass has perhaps no CPU yet to wait with: nothing says for how long.
+LONGEST_UNKNOWN_DELAY = 1000 * MILLISECOND
+
 # The cause of a pass in which no job was done.
 NO_JOB = "-"
 
@@ -89,6 +92,8 @@ def read_passes(lines):
             due = max(due, last.waits)
             passes[-1] = replace(last, latest=min(last.latest, woke if began_late else min(due, woke)))
         passes.append(Pass(cause, due, woke, waits, waits + delay, ended=ended))
+    if passes:
+        passes[-1] = replace(passes[-1], latest=passes[-1].waits + LONGEST_UNKNOWN_DELAY)
     return passes
 
 
