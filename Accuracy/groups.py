@@ -14,9 +14,10 @@ SHORT_THRESHOLD, LONG_THRESHOLD = 0.1, 0.5
 # The options with which nothing sees the loop come round.
 WITHOUT_PROOF = ("--no-breakpoint",)
 
-# Jobs shorter than half the threshold, in seconds.
 # The loop has been found by then, and the files that its names come from have been read.
 COST_SETTLING_SECONDS = 5
+
+# Jobs shorter than half the threshold, in seconds.
 SHORT_JOBS, LONG_JOBS = (0.002, 0.02), (0.02, 0.2)
 
 

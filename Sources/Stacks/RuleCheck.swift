@@ -28,7 +28,8 @@ struct RuleCheck {
   init(_ word: @escaping (UInt64) -> UInt64?) { self.word = word }
 
   mutating func accepts(ruleAt place: UInt64) -> Bool {
-    guard begin(at: place), let link = number(4), link != 0 else { return false }
+    // libunwind takes the distance for a signed one.
+    guard begin(at: place), let link = number(4), link != 0, link <= Int32.max else { return false }
     let rest = (address, end)
     guard let common = common(at: place &+ 4 &- link) else { return false }
     (address, end) = rest

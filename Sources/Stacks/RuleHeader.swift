@@ -13,10 +13,12 @@ struct FoundRule {
     (self.base, self.address, self.made) = (base, address, made)
   }
 
-  /// The section lies within 2 GB of the code.
-  init(for firstAddress: UInt64, at address: UInt64) {
-    self.init(
-      base: firstAddress, address: address, made: DebugRule.bytes(of: (address &- firstAddress) << 32))
+  /// Nil unless the rule lies within 2 GB of its function, as in every module: libunwind would read it elsewhere than it was
+  /// checked.
+  init?(for firstAddress: UInt64, at address: UInt64) {
+    let distance = address &- firstAddress
+    guard Int32(exactly: Int64(bitPattern: distance)) != nil else { return nil }
+    self.init(base: firstAddress, address: address, made: DebugRule.bytes(of: distance << 32))
   }
 }
 
