@@ -50,13 +50,9 @@ package struct RecordingReader {
       return nil
     case .watch: return .watch(try facts.watch(body))
     case .threadBegan: return .threadBegan(try thread(&body))
-    case .threadEnded:
-      return .threadEnded(
-        try threadIndex(&body), at: try body.moment(), try body.flag() ? .threadChanged : .threadEnded)
+    case .threadEnded: return try threadEnded(&body, ifSet: .threadChanged, otherwise: .threadEnded)
     case .threadMissed: return .threadMissed(try threadIndex(&body))
-    case .followedToEnd:
-      return .threadEnded(
-        try threadIndex(&body), at: try body.moment(), try body.flag() ? .targetExited : .watchEnded)
+    case .followedToEnd: return try threadEnded(&body, ifSet: .targetExited, otherwise: .watchEnded)
     case .worker:
       return .worker(
         try threadIndex(&body), threadID: try body.identifier(), name: try body.string())
@@ -65,10 +61,7 @@ package struct RecordingReader {
       return .surroundings(thread, try looks.reading(of: thread, &body))
     case .probed: return .probed(try looks.probeEvents(&body))
     case .pingTaken: return .pingTaken(after: try body.duration())
-    case .clock:
-      let at = try body.moment()
-      let wall = try body.number(upTo: Int(RecordingFormat.mostWallMicroseconds))
-      return .clock(RecordedClock(at: at, wallMicroseconds: Int64(wall)))
+    case .clock: return .clock(try clock(&body))
     case .programReplaced: return .programReplaced(try threadIndex(&body))
     case .sightChanged: return .sightChanged(try threadIndex(&body))
     case .learned:
@@ -86,6 +79,19 @@ package struct RecordingReader {
       hasEnd = true
       return .end(try facts.end(body))
     }
+  }
+
+  /// Which of two ends it was is a flag.
+  private mutating func threadEnded(
+    _ body: inout RecordingInput, ifSet: Interruption, otherwise: Interruption
+  ) throws(RecordingProblem) -> RecordingEntry {
+    .threadEnded(try threadIndex(&body), at: try body.moment(), try body.flag() ? ifSet : otherwise)
+  }
+
+  private func clock(_ body: inout RecordingInput) throws(RecordingProblem) -> RecordedClock {
+    let at = try body.moment()
+    let wall = try body.number(upTo: Int(RecordingFormat.mostWallMicroseconds))
+    return RecordedClock(at: at, wallMicroseconds: Int64(wall))
   }
 
   private mutating func takeOfNextLook(

@@ -8,7 +8,7 @@ internal import Linux
 /// two might not mean the same by it.
 ///
 /// Layouts: Linux Standard Base core 5.0, sections 10.5 and 10.6; instructions: DWARF 5, section 6.4.2.
-struct RuleCheck {
+package struct RuleCheck {
   private struct Common {
     /// How its rules write addresses.
     var encoding: UInt8 = 0
@@ -25,9 +25,9 @@ struct RuleCheck {
   private static let longestAugmentation = 4
 
   /// `word` reads eight bytes at a multiple of eight.
-  init(_ word: @escaping (UInt64) -> UInt64?) { self.word = word }
+  package init(_ word: @escaping (UInt64) -> UInt64?) { self.word = word }
 
-  mutating func accepts(ruleAt place: UInt64) -> Bool {
+  package mutating func accepts(ruleAt place: UInt64) -> Bool {
     // libunwind takes the distance for a signed one.
     guard begin(at: place), let link = number(4), link != 0, link <= Int32.max else { return false }
     let rest = (address, end)

@@ -3,9 +3,9 @@
 internal import Linux
 
 /// Where a rule lies in memory, and the table of one entry that leads libunwind there.
-struct FoundRule {
-  let base: UInt64
-  let address: UInt64
+package struct FoundRule {
+  package let base: UInt64
+  package let address: UInt64
   /// What lies at `RuleTable.madeAddress`.
   let made: [UInt8]
 
@@ -15,7 +15,7 @@ struct FoundRule {
 
   /// Nil unless the rule lies within 2 GB of its function, as in every module: libunwind would read it elsewhere than it was
   /// checked.
-  init?(for firstAddress: UInt64, at address: UInt64) {
+  package init?(for firstAddress: UInt64, at address: UInt64) {
     let distance = address &- firstAddress
     guard Int32(exactly: Int64(bitPattern: distance)) != nil else { return nil }
     self.init(base: firstAddress, address: address, made: DebugRule.bytes(of: distance << 32))

@@ -80,11 +80,15 @@ import Testing
       }
     }
     try dump(Self.rounds)
-    let before = try Resources(of: watch.processID)
-    try dump(Self.rounds * 4)
-    let after = try Resources(of: watch.processID)
-    #expect(after.descriptors <= before.descriptors + 10)
-    #expect(after.kilobytes <= before.kilobytes + 4096)
+    // What is read once (the functions of the kernel, when one of them is to be named) comes whenever it is needed first: it
+    // is grown by once. What is kept of each dump, always.
+    var growth: [Resources] = []
+    repeat {
+      let before = try Resources(of: watch.processID)
+      try dump(Self.rounds * 4)
+      growth.append(try Resources(of: watch.processID) - before)
+    } while growth.count < 3 && !growth[growth.count - 1].isSmall
+    #expect(growth.contains { $0.isSmall }, "\(growth)")
     #expect(Self.check(watch.records) > 0)
     watch.signal(SIGTERM)
     #expect(try watch.end() == .exited(0))
@@ -95,6 +99,17 @@ import Testing
 private struct Resources {
   let descriptors: Int
   let kilobytes: Int
+
+  var isSmall: Bool { descriptors <= 10 && kilobytes <= 4096 }
+
+  static func - (after: Self, before: Self) -> Self {
+    Resources(
+      descriptors: after.descriptors - before.descriptors, kilobytes: after.kilobytes - before.kilobytes)
+  }
+
+  private init(descriptors: Int, kilobytes: Int) {
+    (self.descriptors, self.kilobytes) = (descriptors, kilobytes)
+  }
 
   init(of process: Int32) throws {
     let (output, _) = try shell(
