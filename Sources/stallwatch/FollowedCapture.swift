@@ -9,12 +9,22 @@ extension FollowedThread {
     var thread = context.camera.capture(
       subject.threadID, role: subject.role, look: look.map(detector.loop.naming), stall: stall)
     // The stall was over by then: where the loop waits is not where it was stalled.
-    if !stall.proof.isOfPhase, let home = detector.loop.home?.site, thread.isBlocked(at: home) {
+    if !stall.proof.isOfPhase, let home = detector.loop.home?.site, thread.isBlocked(at: home),
+      !hasStayed(thread, since: look)
+    {
       thread.result = .failure(.moved)
     }
     if let look, !stall.proof.isOfPhase { sampling.number(&thread, look) }
     absorb(thread)
     return thread
+  }
+
+  /// A loop may wait for something else with the same call of the same function as for its events. The stack is of what the
+  /// look saw unless the thread has been on a CPU since; a stop puts it there, but leaves it its call.
+  private func hasStayed(_ thread: CapturedThread, since look: ThreadObservation?) -> Bool {
+    guard let look, look.isBlocked, let after = try? observe(), case .success(let copy) = thread.result
+    else { return false }
+    return copy.way == .ptrace ? after.isAtSamePlace(as: look) : after.hasNotMoved(since: look)
   }
 
   /// A stack that could not be had at first, while the stall lasts.

@@ -41,6 +41,22 @@ struct BlockedStackTests {
     #expect(cost?["target_stopped_us"] == .number(0))
   }
 
+  @Test(
+    "PT-01: a stall in another epoll, waited for by the same call as the loop's own, has its stack at the threshold",
+    arguments: ["bpf", "proc"])
+  func sameCall(_ observer: String) throws {
+    let target = try TargetProcess.start("one-wait-loop")
+    var watch = try WatchRun([
+      "--json", "--pid", "\(target.processID)", "--threshold", "100ms", "--observer", observer,
+    ])
+    _ = try watch.next("notice", kind: "loop.found")
+    target.signal(SIGUSR1)
+    let ongoing = try watch.next("stall", state: "ongoing")
+    #expect(
+      ongoing.symbols.contains("wait_for"), "\(stacks(ongoing).map { $0.object["missing"]?.string ?? "" })")
+    #expect(try watch.next("stall", state: "ended").symbols.contains("wait_for"))
+  }
+
   @Test("a dump of a running watch has exact stacks of parked threads") func dumpOfAWatch() throws {
     let target = try TargetProcess.start("stalling-loop", "epoll", "sleep")
     var watch = try WatchRun(["--json", "--pid", "\(target.processID)"])

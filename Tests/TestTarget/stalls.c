@@ -135,3 +135,23 @@ PROGRAM(stalling_loop, "stalling-loop") {
     printf("%ld %ld\n", (long)start, (long)now_nanoseconds());
   }
 }
+
+__attribute__((noinline)) static void wait_for(int epoll, int milliseconds) {
+  struct epoll_event event;
+  epoll_wait(epoll, &event, 1, milliseconds);
+}
+
+// one-wait-loop: waits for its events, 20 ms each time, and, at each SIGUSR1, 800 ms for another epoll, with the same call.
+PROGRAM(one_wait_loop, "one-wait-loop") {
+  int home = epoll_create1(EPOLL_CLOEXEC), other = epoll_create1(EPOLL_CLOEXEC), requests = block_request_signal();
+  fcntl(requests, F_SETFL, O_NONBLOCK);
+  struct epoll_event event = {.events = EPOLLIN};
+  epoll_ctl(home, EPOLL_CTL_ADD, requests, &event);
+  ready();
+  for (;;) {
+    struct signalfd_siginfo info;
+    wait_for(home, 20);
+    if (read(requests, &info, sizeof info) != sizeof info) continue;
+    wait_for(other, (int)(stall_nanoseconds / 1000000));
+  }
+}
