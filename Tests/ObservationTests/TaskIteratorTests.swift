@@ -139,6 +139,44 @@ struct TaskIteratorTests {
     for _ in 0..<2 { #expect(try one.sample() == nil && unlimited.sample() == nil) }
   }
 
+  /// Takes interrupts for as long as it lives, so that some reads are long.
+  private func takeInterrupts() throws -> PerfEvent {
+    var layout = PerfSampleLayout(userRegisters: [])
+    layout.includesKernel = true
+    let event = try PerfEvent(
+      PerfEventAttributes(.processorTime(nanoseconds: 50_000), samples: layout), thread: 0, dataPages: 1)
+    try event.enable()
+    return event
+  }
+
+  /// The breakpoints of the thread that computes lie between the moment at which the other is counted and that at which it
+  /// is marked as running: four of them, to take longer than the thread then runs.
+  @Test(.enabled(if: isKernelShown && isBreakpointAllowed, "this machine does not allow the perf events"))
+  func whatStoodStillDidSoForTheWholeRead() throws {
+    let target = try TargetProcess.start("counted-sleeps")
+    let threads = try ThreadList.threads(of: target.processID)
+    let computing = try #require(threads.first { $0 != target.processID })
+    let first = try ExecutionBreakpoint(thread: computing, address: 0x1000, fires: 1)
+    let second = try ExecutionBreakpoint(thread: computing, address: 0x2000, fires: 1)
+    let third = try ExecutionBreakpoint(thread: computing, address: 0x3000, fires: 1)
+    let fourth = try ExecutionBreakpoint(thread: computing, address: 0x4000, fires: 1)
+    let interrupts = try takeInterrupts()
+    var sampler = try TaskProgram(process: target.processID).sampler(of: target.processID)
+    var last: TaskSample?
+    for _ in 0..<1_500_000 {
+      guard let sample = try sampler.sample(), sample.thread.isOffProcessor, !sample.thread.isRunnable else {
+        continue
+      }
+      if let last, last.thread.timesScheduled == sample.thread.timesScheduled {
+        #expect(last.voluntarySwitches == sample.voluntarySwitches)
+        #expect(last.thread.registers[.r9] == sample.thread.registers[.r9])
+      }
+      last = sample
+    }
+    #expect(last != nil && !interrupts.hasEnded)
+    #expect(!first.hasEnded && !second.hasEnded && !third.hasEnded && !fourth.hasEnded)
+  }
+
   @Test func eachLookIsOfNow() throws {
     let target = try TargetProcess.start("spin")
     var sampler = try TaskProgram(process: target.processID).sampler(of: target.processID)
