@@ -111,11 +111,13 @@ package struct ProcObserver: ~Copyable {
   }
 
   /// That the thread was blocked at the moment that the look gets: when the reading began it may have been running, and
-  /// somebody else have had the CPU since.
+  /// somebody else have had the CPU since. So its times are those of now, too.
   private mutating func confirm(_ observation: inout ThreadObservation) throws(Errno) -> Bool {
     let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
-    guard try readStatistics().timesScheduled == observation.timesScheduled else { return false }
+    let counts = try readStatistics()
+    guard counts.timesScheduled == observation.timesScheduled else { return false }
     observation.at = now
+    observation.setTimes(counts)
     return true
   }
 
@@ -153,10 +155,9 @@ package struct ProcObserver: ~Copyable {
     let activity = call ?? waits.kind(in: state, &buffer)
     facts.sight = waits.sight
     var observation = ThreadObservation(
-      at: now, state: state, activity: activity,
-      cpuTime: .nanoseconds(Int64(clamping: counts.runNanoseconds)),
-      runQueueDelay: .nanoseconds(Int64(clamping: counts.runQueueDelayNanoseconds)),
+      at: now, state: state, activity: activity, cpuTime: .zero, runQueueDelay: .zero,
       timesScheduled: counts.timesScheduled, voluntarySwitches: voluntarySwitches)
+    observation.setTimes(counts)
     (observation.userTicks, observation.kernelTicks) = ticks
     if case .blocked(let call) = activity {
       observation.descriptors = descriptors.descriptors(of: call, block: counts.timesScheduled, at: now) {
@@ -197,5 +198,12 @@ package struct ProcObserver: ~Copyable {
     else { return nil }
     accountedAt = parsed.accountedAtNanoseconds
     return parsed.voluntarySwitches
+  }
+}
+
+extension ThreadObservation {
+  fileprivate mutating func setTimes(_ counts: SchedulerStatistics) {
+    cpuTime = .nanoseconds(Int64(clamping: counts.runNanoseconds))
+    runQueueDelay = .nanoseconds(Int64(clamping: counts.runQueueDelayNanoseconds))
   }
 }

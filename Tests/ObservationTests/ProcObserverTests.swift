@@ -57,6 +57,24 @@ import Testing
     #expect(look.timesScheduled > parked.timesScheduled)
   }
 
+  /// A look may begin while the thread computes, and find it blocked.
+  @Test func timesOfABlockAreTheSameInAllLooks() throws {
+    let target = try TargetProcess.start("counted-sleeps")
+    let reader = Self.reader(target.processID)
+    var one = try ProcObserver(process: target.processID, thread: target.processID)
+    var other = try ProcObserver(process: target.processID, thread: target.processID)
+    var compared = 0
+    for _ in 0..<100_000 {
+      let look = try one.look(isAtWork: true, readMemory: reader)
+      let second = try other.look(isAtWork: true, readMemory: reader)
+      guard second.hasNotMoved(since: look) else { continue }
+      compared += 1
+      #expect(second.cpuTime == look.cpuTime && second.runQueueDelay == look.runQueueDelay)
+      #expect(second.voluntarySwitches == look.voluntarySwitches && second.isAtSamePlace(as: look))
+    }
+    #expect(compared > 0)
+  }
+
   @Test(arguments: ["poll", "select"])
   func readsTheDescriptorsOfASet(_ kind: String) throws {
     let target = try TargetProcess.start("idle", kind)
