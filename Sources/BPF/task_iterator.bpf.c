@@ -245,25 +245,23 @@ INTERNAL_LINKAGE void read_schedule(struct clinux_task_sample *sample, struct ta
   sample->reader_arrived_at = bpf_get_current_task_btf()->sched_info.last_arrival;
 }
 
-// How often it has left a CPU; counted before it is unmarked (kernel/sched/core.c, `__schedule`).
+// How often it has left a CPU (kernel/sched/core.c, `__schedule`).
 INTERNAL_LINKAGE uint64_t read_departures(struct task_struct *task) {
   return *(volatile unsigned long *)&task->nvcsw + *(volatile unsigned long *)&task->nivcsw;
 }
 
-// A thread that is put on a CPU is counted first and marked second (kernel/sched/core.c, `prepare_task_switch`), and one that
-// leaves it is unmarked last. So if it has no mark and both counts are the same before and after, it stood still meanwhile.
-// The first count alone would not tell: what switches off the breakpoints of the thread before it lies before the mark.
+// A thread that has left a CPU as often as it was put on one is on none, and until it is counted once more it stands still.
+// Its mark `on_cpu` comes only after that count (`prepare_task_switch`), and what switches off the breakpoints of the thread
+// before it lies in between; when it leaves, it is counted first and unmarked last.
 INTERNAL_LINKAGE void read_standing_still(struct clinux_task_sample *sample, struct task_struct *task, int is_whole) {
+  int was_on = *(volatile int *)&task->on_cpu;
   uint64_t departures = read_departures(task);
   uint64_t times_scheduled = *(volatile unsigned long *)&task->sched_info.pcount;
-  int was_on = *(volatile int *)&task->on_cpu;
   if (is_whole) read_schedule(sample, task);
   read_thread(&sample->thread, task);
-  int is_on = *(volatile int *)&task->on_cpu;
   sample->thread.times_scheduled = times_scheduled;
-  sample->thread.is_off_processor =
-      !was_on && !is_on && *(volatile unsigned long *)&task->sched_info.pcount == times_scheduled &&
-      read_departures(task) == departures;
+  sample->thread.is_off_processor = !was_on && departures == times_scheduled &&
+                                    *(volatile unsigned long *)&task->sched_info.pcount == times_scheduled;
 }
 
 // After 1 the kernel does not go on: the next read comes to this thread again (kernel/bpf/bpf_iter.c, `bpf_seq_read`), and

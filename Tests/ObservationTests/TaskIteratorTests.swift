@@ -163,10 +163,10 @@ struct TaskIteratorTests {
     let interrupts = try takeInterrupts()
     var sampler = try TaskProgram(process: target.processID).sampler(of: target.processID)
     var last: TaskSample?
-    for _ in 0..<1_500_000 {
-      guard let sample = try sampler.sample(), sample.thread.isOffProcessor, !sample.thread.isRunnable else {
-        continue
-      }
+    for _ in 0..<500_000 {
+      guard let sample = try sampler.sample(), sample.thread.isOffProcessor else { continue }
+      let departures = sample.voluntarySwitches + sample.involuntarySwitches
+      #expect(departures == sample.thread.timesScheduled, "it is about to run")
       if let last, last.thread.timesScheduled == sample.thread.timesScheduled {
         #expect(last.voluntarySwitches == sample.voluntarySwitches)
         #expect(last.thread.registers[.r9] == sample.thread.registers[.r9])
