@@ -17,7 +17,6 @@ static struct task_struct *(*const bpf_get_current_task_btf)(void) = (void *)158
 static long (*const bpf_task_pt_regs)(struct task_struct *task) = (void *)175;
 
 struct pid_namespace;
-
 // kuid_t and kgid_t: always the same, in every kernel.
 struct id {
   uint32_t val;
@@ -34,13 +33,14 @@ struct cfs_rq {
 };
 
 struct sched_entity {
+  unsigned char sched_delayed;  // since Linux 6.12
   uint64_t exec_start, sum_exec_runtime, prev_sum_exec_runtime;
   struct cfs_rq *cfs_rq;  // the same
 };
 
 struct sched_info {
   unsigned long pcount;
-  unsigned long long run_delay, last_arrival;
+  unsigned long long run_delay, last_arrival, last_queued;
 };
 
 struct upid {
@@ -78,7 +78,7 @@ struct cred {
 
 struct task_struct {
   unsigned int __state, flags, policy;
-  int on_cpu, exit_state, pid, tgid;
+  int on_cpu, on_rq, exit_state, pid, tgid;
   unsigned long jobctl, nvcsw, nivcsw, min_flt, maj_flt;
   uint64_t utime, stime, start_boottime;
   struct sched_entity se;
@@ -114,6 +114,9 @@ struct clinux_task_answer answer = {0};
     read_value; \
   })
 
+// Of the task itself, as it is at this point of the program.
+#define NOW(member) (*(volatile __typeof__(member) *)&(member))
+
 INTERNAL_LINKAGE struct upid *place_of(struct pid *pid, uint32_t level) {
   const uint32_t size = __builtin_preserve_type_info(*(struct upid *)0, 1 /* BPF_TYPE_SIZE */);
   return (struct upid *)((char *)&pid->numbers[0] + level * size);
@@ -126,8 +129,7 @@ INTERNAL_LINKAGE int name_of(struct pid *pid, struct pid *reader, uint32_t level
   return READ(&place->ns) == READ(&place_of(reader, level)->ns) ? READ(&place->nr) : 0;
 }
 
-// In the machine's first namespace the kernel's own numbers are right, and no `struct pid`, which would not be in the CPU's
-// cache, need be read.
+// In the machine's first namespace the kernel's own numbers are right, and no `struct pid`, in no cache, need be read.
 INTERNAL_LINKAGE void read_names(struct clinux_thread_sample *sample, struct task_struct *task) {
   struct pid *reader = READ(&bpf_get_current_task_btf()->thread_pid);
   uint32_t level = READ(&reader->level);
@@ -214,9 +216,9 @@ INTERNAL_LINKAGE void read_processor_lag(struct clinux_task_sample *sample, stru
   struct cfs_rq *group = READ(&task->se.cfs_rq);
   struct rq *queue = READ(&group->rq);
   uint64_t lag = READ(&queue->clock) - READ(&queue->clock_task);
-  uint32_t state = *(volatile uint32_t *)&task->__state;
+  uint32_t state = NOW(task->__state);
   if (state == is_running || state == is_waking) return;
-  if (*(volatile unsigned long *)&task->sched_info.pcount != sample->thread.times_scheduled) return;
+  if (NOW(task->sched_info.pcount) != sample->thread.times_scheduled) return;
   sample->processor_lag = lag;
 }
 
@@ -245,23 +247,23 @@ INTERNAL_LINKAGE void read_schedule(struct clinux_task_sample *sample, struct ta
   sample->reader_arrived_at = bpf_get_current_task_btf()->sched_info.last_arrival;
 }
 
-// How often it has left a CPU (kernel/sched/core.c, `__schedule`).
-INTERNAL_LINKAGE uint64_t read_departures(struct task_struct *task) {
-  return *(volatile unsigned long *)&task->nvcsw + *(volatile unsigned long *)&task->nivcsw;
+// It is on no CPU, or about to leave one, and will be counted when it is put on one: it waits for one, or is asleep, perhaps
+// still in a queue. Nobody counts it (kernel/sched/stats.h, `sched_info_arrive`) if it lost its CPU on the way to sleep.
+INTERNAL_LINKAGE int will_be_counted(struct task_struct *task) {
+  if (NOW(task->sched_info.last_queued) != 0 || NOW(task->on_rq) == 0) return 1;
+  return __builtin_preserve_field_info(task->se.sched_delayed, 2 /* BPF_FIELD_EXISTS */) && NOW(task->se.sched_delayed);
 }
 
-// A thread that has left a CPU as often as it was put on one is on none, and until it is counted once more it stands still.
-// Its mark `on_cpu` comes only after that count (`prepare_task_switch`), and what switches off the breakpoints of the thread
-// before it lies in between; when it leaves, it is counted first and unmarked last.
+// `on_cpu` alone does not tell: it is set only after the thread was counted (kernel/sched/core.c, `prepare_task_switch`), and
+// what switches off the breakpoints of the thread before it lies in between. Each departure is counted too.
 INTERNAL_LINKAGE void read_standing_still(struct clinux_task_sample *sample, struct task_struct *task, int is_whole) {
-  int was_on = *(volatile int *)&task->on_cpu;
-  uint64_t departures = read_departures(task);
-  uint64_t times_scheduled = *(volatile unsigned long *)&task->sched_info.pcount;
+  uint64_t departures = NOW(task->nvcsw) + NOW(task->nivcsw);
+  sample->thread.times_scheduled = NOW(task->sched_info.pcount);
   if (is_whole) read_schedule(sample, task);
   read_thread(&sample->thread, task);
-  sample->thread.times_scheduled = times_scheduled;
-  sample->thread.is_off_processor = !was_on && departures == times_scheduled &&
-                                    *(volatile unsigned long *)&task->sched_info.pcount == times_scheduled;
+  sample->thread.is_off_processor = will_be_counted(task) && NOW(task->on_cpu) == 0 &&
+                                    NOW(task->sched_info.pcount) == sample->thread.times_scheduled &&
+                                    NOW(task->nvcsw) + NOW(task->nivcsw) == departures;
 }
 
 // After 1 the kernel does not go on: the next read comes to this thread again (kernel/bpf/bpf_iter.c, `bpf_seq_read`), and
@@ -271,7 +273,7 @@ enum { go_on = 0, come_again = 1 };
 SECTION("iter/task") int task_iterator(struct bpf_iter__task *context) {
   struct task_struct *task = context->task;
   if (!task) return go_on;
-  int wanted = *(volatile int *)&answer.wanted;
+  int wanted = NOW(answer.wanted);
   struct clinux_task_sample sample;
   __builtin_memset(&sample.thread, 0, sizeof sample.thread);
   read_names(&sample.thread, task);
