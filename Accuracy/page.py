@@ -28,9 +28,9 @@ watched by a stallwatch of its own.
   the threshold by more than that gap.
 - A woken thread that has no CPU cannot read a clock, and one that has read it may lose the CPU before it waits. So a
   pass began between the moment at which its timer was due and the moment at which the target read the clock, and ended
-  at most so much later than it read the clock again as it had no CPU (`schedstat`), and before the next timer was due.
-  An error is the distance from that range. Reading the clock and beginning to wait are two moments: half a millisecond
-  between them is allowed for: a hypervisor takes the CPU away there, which no count of the target shows.
+  at most so much later than it read the clock again as it was awake from there to the end of its wait (its times on a
+  CPU, as which a hypervisor's pauses count, and without one), and before the next timer was due. An error is the distance
+  from that range. Reading the clock is not beginning or ending to wait: half a millisecond is allowed for it.
 - Errors of durations and bounds are those of verified records that are not false and whose episode has ended.
 - Runs without stalls: loops that are idle, or loaded by jobs shorter than half the threshold, or in dialogs that go
   round in the same loop (libuv and asyncio do not run within themselves); and targets that are stopped, frozen, or

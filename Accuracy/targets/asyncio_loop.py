@@ -26,15 +26,15 @@ class LoggedSelector(selectors.DefaultSelector):
         self.is_complete = threading.Event()
         self.statistics = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
 
-    def run_queue_delay(self):
-        return int(os.pread(self.statistics, 64, 0).split()[1])
+    def time_awake(self):
+        return int(os.pread(self.statistics, 64, 0).split()[1]) + time.thread_time_ns()
 
     def select(self, timeout=None):
         is_last, self.is_last = self.is_last, False
         # A thread takes a millisecond to start, and the last pass is not over before.
         if is_last:
             threading.Thread(target=write_log).start()
-        before = self.run_queue_delay()
+        before = self.time_awake()
         if self.woke:
             cause, due, began, ended = self.job
             self.passes.append([cause, due, self.woke, began, ended, now(), 0])
@@ -46,7 +46,7 @@ class LoggedSelector(selectors.DefaultSelector):
         finally:
             self.woke = now()
             if self.passes:
-                self.passes[-1][-1] += self.run_queue_delay() - before
+                self.passes[-1][-1] += self.time_awake() - before
 
 
 def compute(end):

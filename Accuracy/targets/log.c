@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 // From the moment at which a wait was over to the next wait. Without a job, `cause` is null. `delay` is how long the
-// thread had no CPU between `waits` and the end of that wait: before it slept, or after it was woken.
+// thread was awake between `waits` and the end of that wait, on a CPU or without one: before it slept, or after it was woken.
 struct pass {
   const char *cause;
   long long due, woke, began, ended, waits, delay;
@@ -17,7 +17,7 @@ struct pass {
 static struct pass *passes, current;
 static long passes_done, passes_at_most;
 static int is_last, statistics = -1;
-static long long delay_before;
+static long long awake_before;
 
 long long now(void) {
   struct timespec time;
@@ -35,23 +35,26 @@ void open_log(long jobs) {
   if (statistics < 0) exit(1);
 }
 
-// The second field of /proc/PID/task/TID/schedstat, in nanoseconds.
-static long long run_queue_delay(void) {
+// On a CPU, and waiting for one: the second field of /proc/PID/task/TID/schedstat, in nanoseconds. What a hypervisor takes
+// away without a word counts as time on a CPU.
+static long long time_awake(void) {
   char text[64] = "";
   if (pread(statistics, text, sizeof text - 1, 0) <= 0) exit(1);
   char *second;
   strtoll(text, &second, 10);
-  return strtoll(second, NULL, 10);
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1000000000LL + time.tv_nsec + strtoll(second, NULL, 10);
 }
 
 void loop_woke(void) {
   current = (struct pass){.woke = now()};
-  if (passes_done) passes[passes_done - 1].delay += run_queue_delay() - delay_before;
+  if (passes_done) passes[passes_done - 1].delay += time_awake() - awake_before;
 }
 
 void loop_waits(void) {
   if (!current.woke) return;
-  delay_before = run_queue_delay();
+  awake_before = time_awake();
   current.waits = now();
   if (passes_done == passes_at_most) {
     fprintf(stderr, "the log is full\n");
