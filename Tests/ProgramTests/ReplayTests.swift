@@ -41,12 +41,15 @@ import Testing
     #expect(replayed.map { $0["watch_id"] } == live.map { $0["watch_id"] })
     for (one, other) in zip(live, replayed) where one["type"] == .string("stall") {
       for key in [
-        "id", "state", "verified", "proof", "class", "cause", "fingerprint", "duration_ms", "duration_min_ms",
-        "duration_max_ms", "breakdown_ms", "surroundings",
+        "id", "state", "verified", "proof", "class", "cause", "duration_ms", "duration_min_ms",
+        "duration_max_ms",
+        "breakdown_ms", "surroundings",
       ] {
         #expect(one[key] == other[key], "\(key)")
       }
-      #expect(other.symbols == one.symbols)
+      // A watch does not wait for names, a replay does.
+      guard !one.symbols.isEmpty else { continue }
+      #expect(other.symbols == one.symbols && one["fingerprint"] == other["fingerprint"])
     }
   }
 
