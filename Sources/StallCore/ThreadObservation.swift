@@ -183,9 +183,9 @@ package struct ThreadObservation: Sendable {
     }
   }
 
-  /// Off the CPU at the earlier look and not scheduled in since: proof that nothing happened between the two. Where it is not
-  /// shown what a thread is blocked in, it may have been on its way to sleep, without a CPU for the moment; that it came back
-  /// to one the kernel does not count, but that it left it again (kernel/sched/stats.h, `sched_info_arrive`).
+  /// Off the CPU at the earlier look and not scheduled in since: proof that nothing happened between the two. A thread that
+  /// lost its CPU on the way to sleep is not counted when it gets one again (kernel/sched/stats.h, `sched_info_arrive`), but
+  /// when it leaves it.
   package func hasNotMoved(since earlier: ThreadObservation) -> Bool {
     earlier.isBlocked && isBlocked && earlier.timesScheduled == timesScheduled
       && earlier.voluntarySwitches == voluntarySwitches

@@ -169,7 +169,7 @@ struct TaskIteratorTests {
       if let last, !last.isOfSameBlock(as: sample) { torn += 1 }
       last = sample
     }
-    // One in five millions sees the stores of an arrival half done; by the mark of a running thread alone it is one in 70.
+    // One in five million sees the stores of an arrival half done; by the mark of a running thread alone it is one in 70.
     #expect(torn < 10)
     #expect(last != nil && !interrupts.hasEnded)
     #expect(!first.hasEnded && !second.hasEnded && !third.hasEnded && !fourth.hasEnded)

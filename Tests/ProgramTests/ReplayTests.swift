@@ -42,8 +42,7 @@ import Testing
     for (one, other) in zip(live, replayed) where one["type"] == .string("stall") {
       for key in [
         "id", "state", "verified", "proof", "class", "cause", "duration_ms", "duration_min_ms",
-        "duration_max_ms",
-        "breakdown_ms", "surroundings",
+        "duration_max_ms", "breakdown_ms", "surroundings",
       ] {
         #expect(one[key] == other[key], "\(key)")
       }

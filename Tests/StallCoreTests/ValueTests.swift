@@ -1,4 +1,4 @@
-// Small values: names with any bytes, descriptor sets, instants, fingerprints.
+// Small values: names with any bytes, descriptor sets, instants, fingerprints, two looks at one thread.
 
 import StallCore
 import Testing
@@ -58,5 +58,22 @@ import Testing
     #expect(Fingerprint(stack(["a", "b"], address: 1)) == Fingerprint(stack(["a", "b"], address: 2)))
     #expect(Fingerprint(stack(["a", "b"], address: 1)) != Fingerprint(stack(["ab"], address: 1)))
     #expect(Fingerprint(stack([], address: 1)).text == "cbf29ce484222325")
+  }
+}
+
+@Suite struct StandingStillTests {
+  private func sleeping(_ activity: Activity, arrivals: UInt64, departures: UInt64) -> ThreadObservation {
+    ThreadObservation(
+      at: Instant(nanoseconds: 0), state: .sleeping, activity: activity, cpuTime: .zero, runQueueDelay: .zero,
+      timesScheduled: arrivals, voluntarySwitches: departures)
+  }
+
+  /// The kernel does not count every arrival.
+  @Test(arguments: [Activity.unknown, .blockedOutsideCall(stackPointer: 0x7000, programCounter: 0x1000)])
+  func whoHasComeOrGoneHasMoved(_ activity: Activity) {
+    let first = sleeping(activity, arrivals: 5, departures: 4)
+    #expect(sleeping(activity, arrivals: 5, departures: 4).hasNotMoved(since: first))
+    #expect(!sleeping(activity, arrivals: 6, departures: 4).hasNotMoved(since: first))
+    #expect(!sleeping(activity, arrivals: 5, departures: 5).hasNotMoved(since: first))
   }
 }
